@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 Float32Array = NDArray[np.float32]
 UInt32Array = NDArray[np.uint32]
 BoolArray = NDArray[np.bool_]
+
+_FLOAT32, _UINT32, _BOOL = np.dtype(np.float32), np.dtype(np.uint32), np.dtype(np.bool_)
 
 
 class InvalidData(ValueError):
@@ -45,22 +48,19 @@ class Transitions:
     domain_id: UInt32Array  # (n,) the dynamics it was made under
 
     def __post_init__(self) -> None:
-        _require_ndim("obs", self.obs, 2)
-        _require_ndim("action", self.action, 2)
+        for name in ("obs", "action"):
+            shape = getattr(self, name).shape
+            if len(shape) != 2 or 0 in shape:
+                raise InvalidData(name, f"has shape {shape}, (transitions, values) with at least one each is needed")
         n, obs_dim = self.obs.shape
-        if n == 0:
-            raise InvalidData("obs", "holds no transition, at least one is needed")
-        if obs_dim == 0 or self.action.shape[1] == 0:
-            raise InvalidData("obs" if obs_dim == 0 else "action", "has no dimension")
-        shapes: dict[str, tuple[int, ...]] = {"action": (n, self.action.shape[1]), "next_obs": (n, obs_dim)}
-        for name in ("obs", "action", "reward", "next_obs"):
-            values = getattr(self, name)
-            _require_array(name, values, np.float32, shapes.get(name, values.shape if name == "obs" else (n,)))
-            _require_finite(name, values)
+        _require_floats("obs", self.obs, (n, obs_dim))
+        _require_floats("action", self.action, (n, self.action.shape[1]))
+        _require_floats("reward", self.reward, (n,))
+        _require_floats("next_obs", self.next_obs, (n, obs_dim))
         for name in ("terminated", "truncated"):
-            _require_array(name, getattr(self, name), np.bool_, (n,))
+            _require_array(name, getattr(self, name), _BOOL, (n,))
         for name in ("step", "policy_version", "domain_id"):
-            _require_array(name, getattr(self, name), np.uint32, (n,))
+            _require_array(name, getattr(self, name), _UINT32, (n,))
 
     def __len__(self) -> int:
         return int(self.obs.shape[0])
@@ -74,19 +74,18 @@ class Transitions:
         return int(self.action.shape[1])
 
 
-def _require_ndim(name: str, values: NDArray[Any], ndim: int) -> None:
-    if values.ndim != ndim:
-        raise InvalidData(name, f"has {values.ndim} dimensions, {ndim} are needed")
-
-
-def _require_array(name: str, values: NDArray[Any], dtype: type, shape: tuple[int, ...]) -> None:
+def _require_array(name: str, values: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
     if values.dtype != dtype:
-        raise InvalidData(name, f"is {values.dtype}, {np.dtype(dtype)} is needed")
+        raise InvalidData(name, f"is {values.dtype}, {dtype} is needed")
     if values.shape != shape:
         raise InvalidData(name, f"has shape {values.shape}, {shape} is needed")
 
 
-def _require_finite(name: str, values: Float32Array) -> None:
+def _require_floats(name: str, values: Float32Array, shape: tuple[int, ...]) -> None:
+    _require_array(name, values, _FLOAT32, shape)
+    # A finite sum of squares proves every value finite, at a fraction of the cost of looking at each.
+    if math.isfinite(np.vdot(values, values)):
+        return
     finite = np.isfinite(values)
     if not finite.all():
         first = np.unravel_index(int(np.argmin(finite)), values.shape)

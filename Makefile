@@ -1,0 +1,29 @@
+# Everything runs in .venv, which is made on first use. PYTHON chooses the interpreter that makes it.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup adapt test test-slow lint clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## make or refresh .venv (ROS 2, messages, packages); cheap when nothing changed
+	@$(PYTHON) tools/set_up.py
+
+adapt: setup ## adapt a simulated Panda arm: ros2 launch ompo_ros adapt.launch.py ARGS="name:=value ..."
+	@tools/with_ros ros2 launch ompo_ros adapt.launch.py $(ARGS)
+
+lint: setup ## ruff and mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@tools/with_ros mypy
+
+test: lint ## lint, then every test but the slow ones
+	@tools/with_ros python -m pytest -m "not slow" $(ARGS)
+
+test-slow: setup ## the tests that take minutes each
+	@tools/with_ros python -m pytest -m slow $(ARGS)
+
+clean: ## remove .venv and everything built
+	@rm -rf .venv build ompo_msgs/build pip_ros/build *.egg-info

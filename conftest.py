@@ -1,0 +1,33 @@
+"""Every test gets a ROS domain of its own on localhost, so that neither its forerunner nor a run beside it is heard."""
+
+import contextlib
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+try:
+    from domain_coordinator import domain_id
+    from domain_coordinator.impl import default_selector
+
+    _next_domain = default_selector()
+
+    def _reserve_domain() -> Any:
+        return domain_id(_next_domain)
+
+except ImportError:  # no ROS on this machine, so nothing to keep apart
+
+    def _reserve_domain() -> Any:
+        return contextlib.nullcontext(0)
+
+
+@pytest.fixture(autouse=True)
+def ros_domain(monkeypatch):
+    """The domain's number, reserved on this machine until the test ends."""
+    with _reserve_domain() as number:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
+        monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        yield number

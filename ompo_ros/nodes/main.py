@@ -1,0 +1,35 @@
+"""The one `main` of all nodes: start with a clear refusal or not at all, end with exit code 0 when asked to stop."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+
+import rclpy
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+
+
+def run(make_node: Callable[[], Node]) -> None:
+    """Makes the node and spins it until SIGINT, SIGTERM or a shutdown from elsewhere."""
+    rclpy.init()
+    try:
+        node = make_node()
+    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError) as error:
+        rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
+        rclpy.try_shutdown()
+        sys.exit(2)
+    try:
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except RuntimeError:
+        # A signal may invalidate the context in the middle of a wait, which rclpy reports as a plain error.
+        if rclpy.ok():
+            raise
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        node.destroy_node()
+        rclpy.try_shutdown()

@@ -1,0 +1,70 @@
+"""The package is what it says: it imports bare, is found by ROS, and declares what it uses."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from ament_index_python.packages import get_package_prefix, get_package_share_directory
+
+import ompo_ros
+
+ROOT = Path(__file__).parent.parent
+NODES = sorted(p.stem for p in (ROOT / "ompo_ros" / "nodes").glob("*.py") if "def main()" in p.read_text())
+# What rosdep calls a module, where the names differ.
+ROSDEP_KEYS = {"numpy": "python3-numpy", "pytest": "python3-pytest", "hypothesis": "python3-hypothesis"}
+
+
+def test_imports_without_ros_and_without_torch():
+    # -S hides every installed package, so that only the standard library and our own tree are left.
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import ompo_ros; print(ompo_ros.__version__)"
+    bare = [sys.executable, "-S", "-I", "-c"]
+    assert subprocess.run([*bare, "import numpy"], capture_output=True).returncode != 0
+    result = subprocess.run([*bare, code], capture_output=True, text=True)
+    assert (result.returncode, result.stdout.strip()) == (0, ompo_ros.__version__), result.stderr
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_ros_finds_every_node(node):
+    executable = Path(get_package_prefix("ompo_ros")) / "lib" / "ompo_ros" / node
+    assert os.access(executable, os.X_OK), f"{executable} is missing"
+
+
+@pytest.mark.parametrize("folder", ["launch", "config", "models"])
+def test_everything_shared_is_installed(folder):
+    share = Path(get_package_share_directory("ompo_ros"))
+    for path in (ROOT / folder).rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            installed = share / path.relative_to(ROOT)
+            assert installed.read_bytes() == path.read_bytes(), f"{installed} is not what the tree has"
+
+
+def imported_modules(folder: Path) -> set[str]:
+    modules = set()
+    for path in folder.rglob("*.py"):
+        for statement in ast.walk(ast.parse(path.read_text())):
+            if isinstance(statement, ast.Import):
+                modules |= {alias.name.split(".")[0] for alias in statement.names}
+            elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+                modules.add(statement.module.split(".")[0])
+    return modules - set(sys.stdlib_module_names) - {"ompo_ros"}
+
+
+@pytest.mark.parametrize(("folder", "tags"), [("ompo_ros", {"depend", "exec_depend"}), ("launch", {"exec_depend"})])
+def test_every_import_is_declared(folder, tags):
+    manifest = ElementTree.parse(ROOT / "package.xml").getroot()
+    declared = {element.text for element in manifest if element.tag in tags}
+    needed = {ROSDEP_KEYS.get(module, module) for module in imported_modules(ROOT / folder)}
+    assert needed <= declared
+
+
+def test_one_version_everywhere():
+    manifest = ElementTree.parse(ROOT / "package.xml").getroot()
+    messages = ElementTree.parse(ROOT / "ompo_msgs" / "package.xml").getroot()
+    newest = re.search(r"^(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.rst").read_text(), re.MULTILINE)
+    versions = {ompo_ros.__version__, manifest.findtext("version"), messages.findtext("version"), newest and newest[1]}
+    assert len(versions) == 1, versions
