@@ -1,0 +1,1 @@
+"""Launch ROS 2 nodes: the stand-in for the ROS 2 package `launch_ros`."""

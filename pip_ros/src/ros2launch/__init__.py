@@ -1,0 +1,1 @@
+"""The `launch` verb of the `ros2` command."""
