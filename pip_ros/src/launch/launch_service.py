@@ -126,7 +126,8 @@ class LaunchService:
             self._context.add_completion_future(future)
 
     def _fail(self, error: Exception) -> None:
-        message = f"Caught exception in launch (see debug for traceback): {error}"
+        what = "".join(traceback.format_exception_only(type(error), error)).strip()
+        message = f"Caught exception in launch (see debug for traceback): {what}"
         self._logger.debug("".join(traceback.format_exception(type(error), error, error.__traceback__)))
         self._logger.error(message)
         self._return_code = 1
