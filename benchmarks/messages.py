@@ -31,6 +31,7 @@ WAIT = 30.0  # seconds after which a silent peer means loss
 
 
 def make_transitions() -> Transitions:
+    """A batch as collectors send them: a few hundred transitions of a Panda."""
     rng = np.random.default_rng(0)
     counts = np.arange(SIZE, dtype=np.uint32)
     return Transitions(
@@ -97,6 +98,7 @@ def receive(node: Node, mode: str, batches: int) -> tuple[float, int]:
 
 
 def main() -> None:
+    """Measure both kinds in turn, in a domain of their own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batches", type=int, default=1000, help="batches in one round")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each kind, taken in turn")

@@ -10,6 +10,7 @@ NODES = ("source_collector", "target_collector", "learner", "policy_server")
 
 
 def generate_launch_description() -> LaunchDescription:
+    """Bring up the whole loop, or say what is missing."""
     folder = Path(get_package_prefix("ompo_ros")) / "lib" / "ompo_ros"
     missing = [node for node in NODES if not os.access(folder / node, os.X_OK)]
     if missing:

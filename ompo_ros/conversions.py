@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus, PolicyArtifact, Tensor, TransitionBatch
+
 from ompo_ros.transitions import BoolArray, Float32Array, InvalidData, Origin, Transitions
 
 MAX_TRANSITIONS = 65_536  # in one batch; senders stay far below (a few hundred)

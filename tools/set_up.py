@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)  # .venv may be active, and must not be made from itself
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMPS = VENV / "set-up"
@@ -80,6 +81,7 @@ def fingerprint(stage: Stage) -> str:
 
 
 def say(text: str, *, end: str = "\n") -> None:
+    """Print at once: whoever waits wants to know for what."""
     print(text, end=end, flush=True)
 
 
@@ -103,7 +105,7 @@ def run(name: str, command: list[str | Path]) -> None:
 
 def make_venv(ros_is_sourced: bool) -> None:
     """A fresh environment, unless one made by the same Python for the same kind of ROS is there."""
-    wanted = f"{sys.executable} {sys.version} {'sourced' if ros_is_sourced else 'wheels'}"
+    wanted = f"{BASE_PYTHON} {sys.version} {'sourced' if ros_is_sourced else 'wheels'}"
     stamp = STAMPS / "venv.stamp"
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -111,7 +113,7 @@ def make_venv(ros_is_sourced: bool) -> None:
         shutil.rmtree(VENV)
     VENV.mkdir()
     options = ["--system-site-packages"] if ros_is_sourced else []
-    run("virtual environment", [sys.executable, "-m", "venv", *options, VENV])
+    run("virtual environment", [BASE_PYTHON, "-m", "venv", *options, VENV])
     stamp.write_text(wanted)
 
 
@@ -136,16 +138,17 @@ def find_sourced_ros() -> bool:
     distribution = os.environ.get("ROS_DISTRO")
     if not distribution or not os.environ.get("AMENT_PREFIX_PATH"):
         return False
-    if subprocess.run([sys.executable, "-c", "import rclpy"], capture_output=True).returncode != 0:
+    if subprocess.run([BASE_PYTHON, "-c", "import rclpy"], capture_output=True).returncode != 0:
         raise SetUpError(
-            f"set-up: ROS 2 {distribution} is sourced, but {sys.executable} cannot import its rclpy.\n"
+            f"set-up: ROS 2 {distribution} is sourced, but {BASE_PYTHON} cannot import its rclpy.\n"
             "Use the Python it was built for (make PYTHON=/usr/bin/python3), or a shell in which no ROS is sourced."
         )
     return True
 
 
 def main() -> int:
-    if sys.version_info < (3, 10):
+    """Brings .venv up to date and says how long it took."""
+    if sys.version_info < (3, 10):  # noqa: UP036 - whoever starts this may have any
         say(f"set-up: Python 3.10 or newer is needed, this is {sys.version.split()[0]}: make PYTHON=python3.11")
         return 1
     started = time.monotonic()

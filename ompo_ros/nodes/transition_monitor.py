@@ -72,6 +72,7 @@ class TransitionMonitor(Node):
 
 
 def main() -> None:
+    """Run the monitor until it is stopped."""
     run(TransitionMonitor)
 
 
