@@ -1,4 +1,4 @@
-"""Tells ament where the ROS wheels are: imported by every interpreter of the environment, so it must stay nearly free."""
+"""Tells ament where the ROS wheels are; every interpreter imports it, so it stays nearly free. PYTEST_DONT_REWRITE"""
 
 import os
 import sys
