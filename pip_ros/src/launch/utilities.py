@@ -20,13 +20,16 @@ def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> list[Subs
     """Give text, a path, a substitution or a sequence of them one form."""
     from .substitutions import TextSubstitution
 
-    if isinstance(subs, Substitution):
-        return [subs]
-    if isinstance(subs, (str, os.PathLike)):
-        return [TextSubstitution(text=os.fspath(subs))]
-    if isinstance(subs, Iterable):
-        return [normalize_to_list_of_substitutions(part)[0] for part in subs]
-    raise TypeError(f"expected text, a path, a substitution or a list of these, got {subs!r}")
+    def one(part: object) -> Substitution:
+        if isinstance(part, Substitution):
+            return part
+        if isinstance(part, (str, os.PathLike)):
+            return TextSubstitution(text=os.fspath(part))
+        raise TypeError(f"expected text, a path, a substitution or a list of these, got {part!r}")
+
+    if isinstance(subs, (str, os.PathLike, Substitution)) or not isinstance(subs, Iterable):
+        return [one(subs)]
+    return [one(part) for part in subs]
 
 
 def perform_substitutions(context: LaunchContext, subs: Iterable[Substitution]) -> str:

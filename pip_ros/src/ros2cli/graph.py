@@ -20,8 +20,8 @@ from rclpy.task import Future
 
 from ros2cli.errors import CommandError
 
-QUIET_S = 0.5  # the graph counts as known when nothing has turned up for so long
-DISCOVERY_LIMIT_S = 3.0  # Fast DDS repeats its announcements every 3 s
+DISCOVERY_S = 3.2  # Fast DDS repeats its announcements every 3 s; a newcomer may have to wait for the next one
+SETTLE_S = 0.2  # what a process offers arrives within this time of its first sign
 POLL_S = 0.05
 SPIN_S = 0.1  # how long a signal may have to wait for Python to see it
 
@@ -44,7 +44,7 @@ class NodeName(NamedTuple):
 def add_discovery_arguments(parser: argparse.ArgumentParser) -> None:
     """Accept what scripts pass to the genuine command about discovery."""
     parser.add_argument(
-        "--spin-time", type=float, default=QUIET_S, help="Seconds without news after which the graph counts as known"
+        "--spin-time", type=float, default=DISCOVERY_S, help="Longest time in seconds to wait for discovery"
     )
     parser.add_argument("--no-daemon", action="store_true", help="Accepted for compatibility: there is no daemon")
 
@@ -87,24 +87,17 @@ def spin_for_result(node: Node, future: Future) -> Any:  # noqa: ANN401 - a resp
     return future.result()
 
 
-def discover(node: Node, found: Callable[[], bool], quiet_s: float = QUIET_S) -> bool:
-    """Wait until what is sought is `found` and the graph has stopped growing; False when it never turns up."""
-    started = changed = time.monotonic()
-    known: tuple[object, ...] = ()
-    while True:
-        seen = (node.get_node_names_and_namespaces(), node.get_topic_names_and_types())
-        now = time.monotonic()
-        if seen != known:
-            known, changed = seen, now
-        is_found = found()
-        if (is_found and now - changed >= quiet_s) or now - started >= max(quiet_s, DISCOVERY_LIMIT_S):
-            return is_found
-        rclpy.spin_once(node, timeout_sec=POLL_S)
+def discover(node: Node, found: Callable[[], bool], spin_time_s: float) -> bool:
+    """Wait until what is sought is `found` and has had time to show all of itself; False when it never turns up."""
+    if not spin_until(node, found, spin_time_s, POLL_S):
+        return False
+    spin_until(node, lambda: False, SETTLE_S)
+    return True
 
 
-def discover_all(node: Node, quiet_s: float = QUIET_S) -> None:
-    """Wait for the whole graph; an empty one is believed only after the repeated announcements."""
-    discover(node, lambda: len(node.get_node_names()) > 1, quiet_s)
+def discover_all(node: Node, spin_time_s: float = DISCOVERY_S) -> None:
+    """Wait for the whole graph: nothing tells how many nodes are still to be heard from."""
+    spin_until(node, lambda: False, spin_time_s)
 
 
 def node_names(node: Node, *, include_hidden: bool = False) -> list[NodeName]:
@@ -113,7 +106,7 @@ def node_names(node: Node, *, include_hidden: bool = False) -> list[NodeName]:
     return sorted((name for name in names if include_hidden or not name.hidden), key=lambda name: name.full)
 
 
-def require_node(node: Node, name: str, *, include_hidden: bool, timeout_s: float = DISCOVERY_LIMIT_S) -> NodeName:
+def require_node(node: Node, name: str, *, include_hidden: bool, timeout_s: float = DISCOVERY_S) -> NodeName:
     """Find a node by the name the user typed, waiting for it to be discovered."""
     full = name if name.startswith("/") else f"/{name}"
 

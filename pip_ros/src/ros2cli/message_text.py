@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import array
+import functools
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +51,7 @@ def to_dict(message: Message, style: Style = Style()) -> dict[str, object]:  # n
 
 def to_csv(message: Message, style: Style = Style()) -> str:  # noqa: B008 - frozen
     """Write all fields, recursively, as one comma-separated line."""
-    return ",".join(_csv(getattr(message, name), style, slot) for name, slot in slot_types(message).items())
+    return _joined(_csv(getattr(message, name), style, slot) for name, slot in slot_types(message).items())
 
 
 def slot_types(message: Message) -> dict[str, AbstractType]:
@@ -86,7 +88,7 @@ def _csv(value: Any, style: Style, slot: AbstractType | None = None) -> str:  # 
         if style.no_arrays and isinstance(slot, AbstractNestedType):
             return _array_summary(value, slot)
         ellipsis = ["..."] if style.cuts(len(value)) else []
-        return ",".join([_csv(item, style) for item in value[: style.truncate_length]] + ellipsis)
+        return _joined([_csv(item, style) for item in value[: style.truncate_length]] + ellipsis)
     if isinstance(value, str):
         return _plain_string(value, style)
     if isinstance(value, bytes):
@@ -94,6 +96,11 @@ def _csv(value: Any, style: Style, slot: AbstractType | None = None) -> str:  # 
     if isinstance(value, (bool, int, float, np.generic)):
         return str(value)
     return to_csv(value, style)
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Put commas between the parts, but none before the first that is not empty, as the genuine command does."""
+    return functools.reduce(lambda line, part: f"{line},{part}" if line else part, parts, "")
 
 
 def _array_summary(value: Any, slot: AbstractNestedType) -> str:  # noqa: ANN401

@@ -33,7 +33,7 @@ def add_node_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--include-hidden-nodes", action="store_true", help="Consider hidden nodes as well")
     parser.add_argument("parameter_name", help="Name of the parameter")
     parser.add_argument(
-        "--timeout", metavar="N", type=int, default=3, help="Seconds to wait for the node (default %(default)s)"
+        "--timeout", metavar="N", type=int, default=4, help="Seconds to wait for the node (default %(default)s)"
     )
 
 

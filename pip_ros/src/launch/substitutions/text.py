@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..substitution import SomeSubstitutionsType, Substitution
-from ..utilities import normalize_to_list_of_substitutions, perform_substitutions
+from ..substitution import Substitution
+from ..utilities import normalize_to_list_of_substitutions
 
 if TYPE_CHECKING:
     from ..launch_context import LaunchContext
@@ -35,16 +36,15 @@ class TextSubstitution(Substitution):
 class PathJoinSubstitution(Substitution):
     """Parts of a path, joined by the separator."""
 
-    def __init__(self, substitutions: Iterable[SomeSubstitutionsType]) -> None:
-        self._parts = [normalize_to_list_of_substitutions(part) for part in substitutions]
+    def __init__(self, substitutions: Iterable[str | os.PathLike[str] | Substitution]) -> None:
+        self._parts = normalize_to_list_of_substitutions(substitutions)
 
     @property
-    def substitutions(self) -> list[list[Substitution]]:
+    def substitutions(self) -> list[Substitution]:
         return self._parts
 
     def describe(self) -> str:
-        parts = (" + ".join(sub.describe() for sub in part) for part in self._parts)
-        return f"PathJoin({', '.join(parts)})"
+        return f"PathJoin({', '.join(part.describe() for part in self._parts)})"
 
     def perform(self, context: LaunchContext) -> str:
-        return str(Path(*(perform_substitutions(context, part) for part in self._parts)))
+        return str(Path(*(part.perform(context) for part in self._parts)))

@@ -10,6 +10,7 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, get_action_names_and_types
 from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
+from rclpy.task import Future
 
 from ros2cli import graph
 from ros2cli.errors import CommandError
@@ -44,7 +45,8 @@ def _wait_for_server(node: Node, client: ActionClient, name: str, type_name: str
     if graph.spin_until(node, client.server_is_ready, SERVER_TIMEOUT_S, graph.POLL_S):
         return
     full = node.resolve_service_name(name)
-    others = [t for t in dict(get_action_names_and_types(node)).get(full, []) if t != type_name]
+    # Our own client is among them.
+    others = [other for other in dict(get_action_names_and_types(node)).get(full, []) if other != type_name]
     if others:
         raise CommandError(f"Action '{full}' is of type {', '.join(others)}, not {type_name}")
     raise CommandError(f"Action '{full}' does not exist: no server was seen for {SERVER_TIMEOUT_S:.0f} s")
@@ -54,24 +56,29 @@ def _print_feedback(message: Any) -> None:  # noqa: ANN401 - any action's feedba
     print(f"Feedback:\n    {to_yaml(message.feedback)}")
 
 
-def _cancel(node: Node, handle: ClientGoalHandle) -> None:
+def _cancel(node: Node, sent: Future) -> None:
+    """Take back a goal of which perhaps not even the acceptance has arrived."""
+    if not graph.spin_until(node, sent.done, CANCEL_TIMEOUT_S) or not sent.result().accepted:
+        return
+    future = sent.result().cancel_goal_async()
     print("Canceling goal...")
-    future = handle.cancel_goal_async()
     if graph.spin_until(node, future.done, CANCEL_TIMEOUT_S) and future.result().goals_canceling:
         print("Goal canceled.")
     else:
         sys.stderr.write("Failed to cancel goal\n")
 
 
-def _await_result(node: Node, handle: ClientGoalHandle) -> int:
+def _await_outcome(node: Node, sent: Future) -> Any:  # noqa: ANN401 - any action's result
+    """Wait for the result; None when the goal was rejected."""
     try:
-        outcome = graph.spin_for_result(node, handle.get_result_async())
+        handle: ClientGoalHandle = graph.spin_for_result(node, sent)
+        if not handle.accepted:
+            return None
+        print(f"Goal accepted with ID: {bytes(handle.goal_id.uuid).hex()}\n")
+        return graph.spin_for_result(node, handle.get_result_async())
     except BaseException:
-        _cancel(node, handle)
+        _cancel(node, sent)
         raise
-    print(f"Result:\n    {to_yaml(outcome.result)}")
-    print(f"Goal finished with status: {_STATUS.get(outcome.status, 'UNKNOWN')}")
-    return 0
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,9 +90,10 @@ def run(args: argparse.Namespace) -> int:
         client = ActionClient(node, action, args.action_name)
         _wait_for_server(node, client, args.action_name, args.action_type)
         print(f"Sending goal:\n     {to_yaml(goal)}")
-        handle = graph.spin_for_result(node, client.send_goal_async(goal, _print_feedback if args.feedback else None))
-        if not handle.accepted:
-            print("Goal was rejected.")
-            return 0
-        print(f"Goal accepted with ID: {bytes(handle.goal_id.uuid).hex()}\n")
-        return _await_result(node, handle)
+        outcome = _await_outcome(node, client.send_goal_async(goal, _print_feedback if args.feedback else None))
+    if outcome is None:
+        print("Goal was rejected.")
+        return 0
+    print(f"Result:\n    {to_yaml(outcome.result)}")
+    print(f"Goal finished with status: {_STATUS.get(outcome.status, 'UNKNOWN')}")
+    return 0

@@ -41,9 +41,10 @@ def _wait_for_service(node: Node, client: Client, name: str, type_name: str) -> 
     if graph.spin_until(node, client.service_is_ready, SERVICE_TIMEOUT_S, graph.POLL_S):
         return
     full = node.resolve_service_name(name)
-    types = dict(node.get_service_names_and_types()).get(full)
-    if types:
-        raise CommandError(f"Service '{full}' is of type {', '.join(types)}, not {type_name}")
+    # Our own client is among them.
+    others = [other for other in dict(node.get_service_names_and_types()).get(full, []) if other != type_name]
+    if others:
+        raise CommandError(f"Service '{full}' is of type {', '.join(others)}, not {type_name}")
     raise CommandError(f"Service '{full}' does not exist: none was seen for {SERVICE_TIMEOUT_S:.0f} s")
 
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--wall-time", action="store_true", help="Use wall time even where a simulated clock runs")
     parser.add_argument("-s", "--use-sim-time", action="store_true", help="Enable ROS simulation time")
-    parser.add_argument("--spin-time", type=float, default=graph.QUIET_S, help="Seconds to wait for discovery")
+    parser.add_argument("--spin-time", type=float, default=graph.DISCOVERY_S, help="Seconds to wait for discovery")
     topics.add_filter_argument(parser)
 
 
