@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ompo_msgs.msg import TransitionBatch
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.node import Node
 
 from ompo_ros.conversions import transitions_from_msg
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.main import run
+from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.streams import StreamCounts
 from ompo_ros.transitions import InvalidData
 
@@ -19,16 +19,8 @@ class TransitionMonitor(Node):
 
     def __init__(self) -> None:
         super().__init__("transition_monitor")
-        period = self.declare_parameter(
-            "period",
-            2.0,
-            ParameterDescriptor(
-                description="Seconds between two reports.",
-                floating_point_range=[FloatingPointRange(from_value=0.1, to_value=3600.0)],
-                read_only=True,
-            ),
-        ).value
-        self._period = float(period)
+        self._period = declare(self, "period", 2.0, "Seconds between two reports.", low=0.1, high=3600.0)
+        refuse_unknown(self)
         self._counts = StreamCounts()
         self._transitions = 0
         self._transitions_reported = 0

@@ -33,12 +33,12 @@ def graph(ros_domain, monitor):
     return launch.LaunchDescription([monitor, launch_pytest.actions.ReadyToTest()])
 
 
-@pytest.fixture
-def refused():
+@pytest.fixture(params=[{"period": -1.0}, {"period": "soon"}, {"perod": 1.0}], ids=str)
+def refused(request):
     return NodeAction(
         package="ompo_ros",
         executable="transition_monitor",
-        parameters=[{"period": -1.0}],
+        parameters=[request.param],
         output="screen",
         cached_output=True,
     )
@@ -115,7 +115,7 @@ def test_counts_what_came_what_was_lost_and_what_was_refused(probe):
 
 
 @pytest.mark.launch(fixture=refused_graph)
-def test_a_wrong_parameter_is_refused_with_a_sentence(launch_context, refused):
+def test_a_wrong_parameter_is_refused_by_its_name(launch_context, refused):
     assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
     assert refused.return_code == 2
     process_tools.assert_stderr_sync(launch_context, refused, lambda text: "period" in text, timeout=5)
