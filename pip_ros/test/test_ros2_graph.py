@@ -119,11 +119,16 @@ def test_echo_full_length(env):
 
 
 def test_echo_without_arrays(env):
-    process = ros2("topic", "echo", "/demo/samples", "--once", "--no-arr", "--flow-style", *DIRECT, env=env)
+    process = ros2("topic", "echo", "/demo/samples", "--once", "--no-arr", *DIRECT, env=env)
     assert process.stdout == (
-        "{layout: {dim: '<sequence type: std_msgs/msg/MultiArrayDimension, length: 0>', data_offset: 0},"
-        " data: '<sequence type: double, length: 200>'}\n---\n"
+        "layout:\n  dim: '<sequence type: std_msgs/msg/MultiArrayDimension, length: 0>'\n  data_offset: 0\n"
+        "data: '<sequence type: double, length: 200>'\n---\n"
     )
+
+
+def test_echo_in_flow_style(env):
+    process = ros2("topic", "echo", "/demo/samples", "--once", "--flow-style", "-l", "2", *DIRECT, env=env)
+    assert process.stdout == "layout:\n  dim: []\n  data_offset: 0\ndata: [0.0, 1.0, '...']\n---\n"
 
 
 def test_echo_every_field_type(env):
@@ -162,12 +167,14 @@ def test_echo_of_an_unknown_field_fails(env):
     assert "Invalid field 'nothing'" in process.stderr
 
 
-@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGTERM)])
-def test_echo_ends_cleanly_on_a_signal(env, signum, code):
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_echo_ends_cleanly_on_a_signal(env, signum):
+    if IS_GENUINE and signum == signal.SIGTERM:
+        pytest.skip("ros2cli sometimes fails with an error of its own")
     process = start_ros2("topic", "echo", "/demo/chatter", *DIRECT, env=env)
     assert process.stdout.readline() == "data: hello\n"
     _, errors = interrupt(process, signum)
-    assert (process.returncode, errors) == (code, "")
+    assert (process.returncode, errors) == (signum, "")
 
 
 def test_hz(env):
