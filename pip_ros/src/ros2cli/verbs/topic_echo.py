@@ -120,7 +120,7 @@ def _report_lost(lost: QoSMessageLostInfo) -> None:
 def run(args: argparse.Namespace) -> int:
     """Echo until interrupted, or as `--once` and `--timeout` say."""
     with graph.graph_node(use_sim_time=args.use_sim_time) as node:
-        topic = topics.resolve(node, args.topic_name)
+        topic = node.resolve_topic_name(args.topic_name)
         # The type is known from any endpoint, but the quality to ask for only from a publisher.
         published = graph.discover(
             node, lambda: bool(args.message_type or node.count_publishers(topic)), args.spin_time
