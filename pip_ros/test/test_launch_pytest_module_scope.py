@@ -3,6 +3,7 @@
 import launch
 import launch_pytest
 import pytest
+from launching import beyond_genuine
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +29,13 @@ async def test_coroutine(order, description):
 
 
 @pytest.mark.launch(fixture=description)
-def test_function(order, description, launch_service):
+def test_function(order, description):
     order.append(f"function {description[1]}")
+
+
+@beyond_genuine
+@pytest.mark.launch(fixture=description)
+def test_every_parameter_has_a_running_launch(launch_service):
     assert launch_service.event_loop is not None
 
 
