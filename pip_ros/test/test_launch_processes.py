@@ -50,9 +50,9 @@ def test_output_is_prefixed_and_ends_are_reported(launch_file):
 
 @beyond_genuine
 def test_all_output_comes_before_the_report_of_the_end(launch_file):
-    _, output = run_launch(launch_file("python(\"print('x' * 200000); print('last words', end='')\"),"))
-    assert output.count("x") >= 200000
-    assert output.index("last words") < output.index("process has finished cleanly")
+    late = "(sleep 0.05; printf 'last words') & exit 0"
+    _, output = run_launch(launch_file(f'ExecuteProcess(cmd=["sh", "-c", {late!r}], output="screen"),'))
+    assert output.index("[sh-1] last words\n") < output.index("process has finished cleanly")
 
 
 def test_output_goes_where_it_is_told(launch_file):
@@ -316,6 +316,7 @@ def test_handler_that_fails_keeps_no_process_from_being_stopped(launch_file):
         launch.send(signal.SIGINT)
         assert launch.end() == 1
         assert "ZeroDivisionError" in launch.output
+        assert "[INFO] [child-1]: process has finished cleanly" in launch.output
         assert gone(pid)
 
 
