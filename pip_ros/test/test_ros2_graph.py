@@ -273,6 +273,23 @@ def test_service_call_refuses_wrong_values(env, values):
     assert "Failed to populate field" in process.stderr
 
 
+@pytest.mark.skipif(IS_GENUINE, reason="ros2cli takes them, or names no field")
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ("{int8_values: [1, 2]}", "'int8_values' needs 3 elements, got 2"),
+        ("{uint8_values: [0, 1, 256]}", "'uint8_values[2]' is 256, outside 0 to 255 of uint8"),
+        ("{int64_values: [0, 0.5, 0]}", "'int64_values[1]' needs a value of type int64, got 0.5"),
+        ("{float64_values: [x, 0, 0]}", "'float64_values[0]' needs a value of type double, got 'x'"),
+        ("{basic_types_values: [{}, {nothing: 1}, {}]}", "no field 'basic_types_values[1].nothing'; there are: "),
+    ],
+)
+def test_service_call_names_the_field_that_is_wrong(env, values, sentence):
+    process = ros2("service", "call", "/demo/repeat", "test_msgs/srv/Arrays", values, env=env)
+    assert process.returncode == 1
+    assert sentence in process.stderr
+
+
 @pytest.mark.parametrize("kind", ["std_srvs/srv/Nothing", "nothing/srv/Trigger", "std_msgs/msg/String"])
 def test_service_call_of_an_unknown_type_fails(env, kind):
     process = ros2("service", "call", "/demo/trigger", kind, env=env)
