@@ -23,6 +23,7 @@ _INTEGRATORS: Final = {
     "euler": mujoco.mjtIntegrator.mjINT_EULER,
     "rk4": mujoco.mjtIntegrator.mjINT_RK4,
 }
+_CHUNKS_PER_THREAD: Final = 4  # so that a thread the machine held up does not hold up the others
 _NOMINAL_GRAVITY: Final = 9.81
 _PAYLOAD_RADIUS: Final = 0.04  # m; the payload is a solid ball
 
@@ -45,7 +46,8 @@ class MujocoArms:
         self._ids = _Ids(self._nominal, task.has_cube)
         self._views = [(data.ctrl, data.qpos, data.qvel) for data in self.datas]
         threads = min(n, threads or len(os.sched_getaffinity(0)))
-        self._chunks = [range(n)[start::threads] for start in range(threads)]
+        chunks = threads if threads == 1 else min(n, _CHUNKS_PER_THREAD * threads)
+        self._chunks = [range(n)[start::chunks] for start in range(chunks)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._renderer: mujoco.Renderer | None = None
 
@@ -75,7 +77,7 @@ class MujocoArms:
             model.actuator_biasprm[:, 1] = -gain[row]
             model.actuator_biasprm[:, 2] = servo_damping[row]
             model.opt.gravity[2] = -gravity[row]
-            model.geom_friction[ids.touching, 0] = values["contact_friction"][arm]
+            model.pair_friction[:, :2] = values["contact_friction"][arm]
             if self._has_cube:
                 mass = values["cube_mass"][arm, 0]
                 model.body_inertia[ids.cube] = nominal.body_inertia[ids.cube] * (mass / nominal.body_mass[ids.cube])
@@ -136,6 +138,3 @@ class _Ids:
         self.joint_of_body = np.array([0, 1, 2, 3, 4, 5, 6, 6])  # the hand is scaled with the last link
         self.payload = model.body("payload").id
         self.cube = model.body("cube").id if has_cube else -1
-        self.touching = np.array(
-            [model.geom(name).id for name in ("table", "fingers", *(["cube"] if has_cube else []))]
-        )

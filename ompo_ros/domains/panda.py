@@ -32,7 +32,7 @@ def action_space(contract: Contract) -> gymnasium.spaces.Box[Any]:
 class SinglePanda(gymnasium.Env[Float32Array, Float32Array]):
     """One arm of any simulator; `info` carries success and the domain's values with every transition."""
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": CONTROL_RATE}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": CONTROL_RATE}  # noqa: RUF012 - gymnasium's own form
 
     def __init__(self, world: PandaWorld, render_mode: str | None = None) -> None:
         self.world = world
@@ -86,7 +86,7 @@ class PandaVectorEnv(VectorEnv[Float32Array, Float32Array, NDArray[Any]]):
     Arm i seeded with `seed` moves exactly as a single environment seeded with `seed + i`.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,

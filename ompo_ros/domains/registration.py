@@ -12,6 +12,13 @@ def register_all() -> None:
     for task in ("Reach", "Push"):
         for reward in ("Dense", "Sparse"):
             _register_panda(task, reward)
+    for reward in ("Dense", "Sparse"):
+        _register(
+            f"PaperPandaReach{reward}-v0",
+            entry_point="ompo_ros.domains.paper_panda:PaperPandaReach",
+            kwargs={"reward": reward.lower()},
+            max_episode_steps=50,
+        )
 
 
 def _register_panda(task: str, reward: str) -> None:
@@ -21,6 +28,9 @@ def _register_panda(task: str, reward: str) -> None:
         entry_point="ompo_ros.domains.panda:PandaEnv",
         vector_entry_point="ompo_ros.domains.panda:PandaVectorEnv",
         kwargs=arguments,
+    )
+    _register(
+        f"PandaGym{task}{reward}-v0", entry_point="ompo_ros.domains.panda_gym_target:PandaGymEnv", kwargs=arguments
     )
 
 

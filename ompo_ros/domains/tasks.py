@@ -75,13 +75,15 @@ class Task:
 
     def rewards(self, obs: Float32Array) -> Float32Array:
         """Reward arriving at `obs`."""
-        distance = self.distance(obs)
         if self.reward == "sparse":
-            return np.negative(distance >= SUCCESS_DISTANCE, dtype=np.float32)
+            missed: Float32Array = self.is_success(obs).astype(np.float32) - np.float32(1.0)
+            return missed
+        distance = self.distance(obs)
         if self.has_cube:
             to_cube = _norm(obs[..., self._end_effector] - obs[..., self._cube])
             distance = distance + np.float32(EE_TO_CUBE_WEIGHT) * to_cube
-        return np.negative(np.minimum(distance, np.float32(FARTHEST)))
+        worth: Float32Array = -np.minimum(distance, np.float32(FARTHEST))
+        return worth
 
     @cached_property
     def _end_effector(self) -> slice:

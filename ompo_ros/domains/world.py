@@ -51,7 +51,6 @@ class PandaWorld:
         self._substeps = round(1.0 / CONTROL_RATE / plant.timestep)
         self._drift_noise = {name: np.zeros(self.n) for name in domain.drift}
         self._moving = [name for name, schedule in domain.drift.items() if schedule.moves_within_episode]
-        self._changes_plant = any(acts_on_plant(name) for name in domain.changed)
 
     def seed(self, generators: list[np.random.Generator]) -> None:
         """Give each arm its generator and count its episodes from the first again."""
@@ -70,7 +69,7 @@ class PandaWorld:
         for column, name in enumerate(self.domain.drift):
             self._drift_noise[name][arms] = drift_draw[:, column]
         self._drift(arms)
-        if self._changes_plant:
+        if any(acts_on_plant(name) for name in self.domain.changed):
             self.plant.apply(arms, self.values)
         self.goal[arms] = self.task.goals(goal_draw)
         spread = self.values["initial_posture_spread"][arms]
