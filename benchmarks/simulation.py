@@ -23,9 +23,10 @@ import mujoco
 import numpy as np
 
 from ompo_ros.domains.domain import load_domain
+from ompo_ros.domains.kinematics import HOME
 from ompo_ros.domains.mujoco_arms import MujocoArms
 from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.tasks import Task
+from ompo_ros.domains.tasks import INCREMENT, Task
 
 SUBSTEPS = 20
 
@@ -47,16 +48,18 @@ def batched_loop(arms: int, threads: int, fixed: bool) -> Callable[[int], None]:
 
 
 def bare_loop(arms: int, threads: int) -> Callable[[int], None]:
-    """Step the same randomized models with `mj_step` alone, on as many threads."""
+    """Step the same randomized models with `mj_step` alone, on as many threads, towards ready-made random postures."""
     env = PandaVectorEnv(arms, "reach", "dense", "randomized", threads)
     env.reset(seed=0)
     plant = cast("MujocoArms", env.world.plant)
     pairs = list(zip(plant.models, plant.datas, strict=True))
     pool = ThreadPoolExecutor(threads)
+    postures = HOME + np.random.default_rng(0).uniform(-INCREMENT, INCREMENT, (100, 7))
 
     def chunk(start: int, repeats: int) -> None:
-        for _ in range(repeats):
+        for repeat in range(repeats):
             for model, data in pairs[start::threads]:
+                data.ctrl[:] = postures[repeat % len(postures)]
                 mujoco.mj_step(model, data, SUBSTEPS)
 
     def run(steps: int) -> None:

@@ -5,6 +5,14 @@ from __future__ import annotations
 from gymnasium.envs.registration import register, registry
 
 NAMESPACE = "ompo"
+_LENGTH_SHIFTS = ("Source", "Target", "Randomized", "NonStationary")
+_MEDIUM_SHIFTS = (*_LENGTH_SHIFTS, "SevereNonStationary")
+LOCOMOTION = {
+    "Hopper": _LENGTH_SHIFTS,
+    "Walker2d": _LENGTH_SHIFTS,
+    "Ant": _MEDIUM_SHIFTS,
+    "Humanoid": _MEDIUM_SHIFTS,
+}
 
 
 def register_all() -> None:
@@ -19,6 +27,14 @@ def register_all() -> None:
             kwargs={"reward": reward.lower()},
             max_episode_steps=50,
         )
+    for robot, shifts in LOCOMOTION.items():
+        for shift in shifts:
+            _register(
+                f"{robot}{shift}-v0",
+                entry_point=f"ompo_ros.domains.locomotion:Shifted{robot}",
+                kwargs={"shift": shift},
+                max_episode_steps=1000,
+            )
 
 
 def _register_panda(task: str, reward: str) -> None:
