@@ -1,4 +1,4 @@
-"""The paper's locomotion shifts on gymnasium's robots: body lengths, or gravity and headwind; fixed, drawn, drifting."""
+"""The paper's locomotion shifts on gymnasium's robots: body lengths, gravity, headwind; fixed, drawn or drifting."""
 
 from __future__ import annotations
 

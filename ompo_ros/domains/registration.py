@@ -13,6 +13,16 @@ LOCOMOTION = {
     "Ant": _MEDIUM_SHIFTS,
     "Humanoid": _MEDIUM_SHIFTS,
 }
+META_WORLD = (
+    "coffee-push",
+    "drawer-open",
+    "door-unlock",
+    "door-open",
+    "hammer",
+    "dial-turn",
+    "hand-insert",
+    "plate-slide",
+)
 
 
 def register_all() -> None:
@@ -35,6 +45,13 @@ def register_all() -> None:
                 kwargs={"shift": shift},
                 max_episode_steps=1000,
             )
+    for task in META_WORLD:
+        _register(
+            "MetaWorld" + "".join(word.capitalize() for word in task.split("-")) + "-v0",
+            entry_point="ompo_ros.domains.metaworld_tasks:MetaWorldTask",
+            kwargs={"task": task},
+            max_episode_steps=500,
+        )
 
 
 def _register_panda(task: str, reward: str) -> None:
