@@ -13,6 +13,12 @@ first = env.render()
 for _ in range(10):
     env.step(env.action_space.high)
 second = env.render()
+seen = env.step(env.action_space.high)[0]
+unseen = gymnasium.make(sys.argv[1])
+unseen.reset(seed=0)
+for _ in range(11):
+    last = unseen.step(unseen.action_space.high)[0]
+assert (seen == last).all(), "looking changed the world"
 assert first.shape == second.shape and first.shape[2] == 3, first.shape
 assert first.std() > 10, "nothing to be seen"
 assert (first != second).any(), "nothing moved"
