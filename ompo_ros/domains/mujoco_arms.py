@@ -128,6 +128,7 @@ class MujocoArms:
             self._pool.shutdown()
         if self._renderer is not None:
             self._renderer.close()
+            self._renderer = None
 
 
 class _Ids:
