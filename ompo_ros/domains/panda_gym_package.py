@@ -1,0 +1,14 @@
+"""The one place that imports panda-gym, which only some Python versions can have."""
+
+from __future__ import annotations
+
+try:
+    import panda_gym.envs as panda_gym_envs
+except ImportError as error:
+    raise ImportError(
+        "panda-gym or its simulator PyBullet is not installed. PyBullet has wheels for Python 3.10 and 3.11: with one "
+        "of these run `pip install panda-gym`; with a newer Python take a MuJoCo target instead, such as "
+        "gymnasium.make('ompo/PandaReachDense-v0', domain='hidden')."
+    ) from error
+
+__all__ = ["panda_gym_envs"]
