@@ -49,12 +49,14 @@ class Agent(ABC):
         """Only OMPO's theory speaks of log r; the baselines' own rules take the reward as it is."""
         return False
 
-    def _make_networks(self) -> None:
+    def _make_actor(self) -> Actor:
         c = self.config
         log_std = (c.log_std_min, c.log_std_max)
-        self.actor = Actor(
-            self.obs_dim, self.act_dim, c.hidden_size, c.first_layer, log_std, self._init_rng, self.device
-        )
+        return Actor(self.obs_dim, self.act_dim, c.hidden_size, c.first_layer, log_std, self._init_rng, self.device)
+
+    def _make_networks(self) -> None:
+        c = self.config
+        self.actor = self._make_actor()
         self.critic, self.target_critic = (
             Critic(self.obs_dim + self.act_dim, c.hidden_size, c.critics, c.first_layer, self._init_rng, self.device)
             for _ in range(2)

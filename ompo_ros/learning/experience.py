@@ -33,7 +33,7 @@ class Experience:
         self._all_fresh = config.setting != "domain_adaptation"
         # Only OMPO tells fresh transitions from old ones; the others learn from all of them at once.
         self._immediate = config.merge == "immediate" or config.algorithm != "ompo"
-        self._initial_from_target = False
+        self.initial_from_target = False
         self._rows_of: dict[Origin, Tensor] = {}
 
     def rings(self) -> dict[str, Ring]:
@@ -51,7 +51,7 @@ class Experience:
         rows = pack(transitions, self.layout)
         self.seen[transitions.origin] += len(transitions)
         self._add_initial(transitions.obs[transitions.step == 0], fresh)
-        self._rows_of.clear()
+        self.forget_places()
         if not fresh or self._immediate:
             self.global_.add(rows)
         if fresh:
@@ -59,11 +59,11 @@ class Experience:
 
     def _add_initial(self, obs: np.ndarray[tuple[int, ...], np.dtype[np.float32]], fresh: bool) -> None:
         """Keep the target's initial states; until there is one, the sources' stand in."""
-        if len(obs) == 0 or (self._initial_from_target and not fresh):
+        if len(obs) == 0 or (self.initial_from_target and not fresh):
             return
-        if fresh and not self._initial_from_target:
+        if fresh and not self.initial_from_target:
             self.initial.clear()
-            self._initial_from_target = True
+            self.initial_from_target = True
         self.initial.add({"obs": torch.from_numpy(obs)})
 
     def _add_fresh(self, rows: dict[str, Tensor]) -> None:
@@ -88,8 +88,12 @@ class Experience:
         """Merge D_G with D_L; its rows stay readable until the next round, for the metrics."""
         if not self._immediate:
             self.global_.add(self.round.used())
-            self._rows_of.clear()
+            self.forget_places()
         self.round_waits = False
+
+    def forget_places(self) -> None:
+        """Look the origins' rows up anew; whoever changes D_G calls this."""
+        self._rows_of.clear()
 
     def sample_into(self, out: Tensor, rng: torch.Generator) -> Tensor:
         return self.global_.sample_into(out, "row", rng)

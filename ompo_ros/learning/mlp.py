@@ -53,8 +53,9 @@ class MLP(nn.Module):
         """View a block of parameters, or of their gradients, in their shapes."""
         return [part.view(shape) for part, shape in zip(flat.split(self._lengths), self._shapes, strict=True)]
 
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = _Pass.apply(x, self.flat, self)  # type: ignore[no-untyped-call]
+    def forward(self, x: Tensor, frozen: bool = False) -> Tensor:
+        """Compute all heads; frozen, the gradient goes through to the inputs and costs nothing for the parameters."""
+        out: Tensor = _Pass.apply(x, self.flat.detach() if frozen else self.flat, self)  # type: ignore[no-untyped-call]
         return out
 
 

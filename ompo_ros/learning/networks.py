@@ -19,8 +19,8 @@ class Critic(MLP):
     ) -> None:
         super().__init__(Sizes(inputs, hidden, 1, heads, first_layer == "layernorm_tanh"), rng, device)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x).squeeze(-1)
+    def forward(self, x: Tensor, frozen: bool = False) -> Tensor:
+        return super().forward(x, frozen).squeeze(-1)
 
 
 class Actor(MLP):

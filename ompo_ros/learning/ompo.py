@@ -100,7 +100,7 @@ class OMPO(Agent):
 
     def _update_actor(self, weight: Tensor, continues: Tensor, onward: Tensor, log_prob: Tensor) -> None:
         n = len(continues)
-        values = self.critic(onward).amin(0)
+        values = self.critic(onward, frozen=True).amin(0)
         next_value = values[:n] - self.temperature * log_prob[:n]
         gain = self.objective.policy_gain(weight.mean(0), continues, next_value).mean()
         if self.config.initial_term:

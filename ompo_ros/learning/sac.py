@@ -41,7 +41,7 @@ class SAC(Agent):
 
     def _update_actor(self, obs: Tensor) -> None:
         action, log_prob = self.actor.sample(obs, self.learning_rng)
-        value = self.critic(torch.cat((obs, action), 1)).amin(0)
+        value = self.critic(torch.cat((obs, action), 1), frozen=True).amin(0)
         loss = (self.temperature * log_prob - value).mean()
         temperature = self.temperature
         descend(self.actor_optimizer, loss + self._temperature_loss(log_prob))

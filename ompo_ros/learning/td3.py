@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import ClassVar
 
@@ -25,7 +24,8 @@ class TD3(Agent):
         ):  # no loss reaches this half: the exploration noise is the actor's, and is exported with it
             self.actor.named["weight_2"][..., self.act_dim :] = 0.0
             self.actor.named["bias_2"][..., self.act_dim :] = math.log(self.config.exploration_noise)
-        self.target_actor = copy.deepcopy(self.actor)
+        self.target_actor = self._make_actor()
+        track(self.target_actor, self.actor, 1.0)
 
     def _step(self, with_actor: bool) -> None:
         rows = self._sample()
@@ -52,7 +52,7 @@ class TD3(Agent):
 
     def _update_actor(self, obs: Tensor) -> None:
         action = self.actor.distribution(obs)[0].tanh()
-        loss = -self.critic(torch.cat((obs, action), 1))[0].mean()
+        loss = -self.critic(torch.cat((obs, action), 1), frozen=True)[0].mean()
         descend(self.actor_optimizer, loss + 0.0 * self.log_temperature)
         self._readings.update(actor_loss=loss.detach)
 
