@@ -1,0 +1,45 @@
+"""The f-divergence of the paper, f(x) = |x - 1|^p / p, and its conjugate f*(y) = |y|^q / q + y."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def dual_order(q: float) -> float:
+    """Give p with 1/p + 1/q = 1."""
+    return q / (q - 1.0)
+
+
+def f(x: Tensor, q: float) -> Tensor:
+    """Generate the divergence: D_f(p || b) = E_b[f(p / b)]."""
+    p = dual_order(q)
+    return (x - 1.0).abs().pow(p) / p
+
+
+def conjugate(y: Tensor, q: float) -> Tensor:
+    """f*(y) = max_x xy - f(x)."""
+    return power(y, q) + y
+
+
+def conjugate_slope(y: Tensor, q: float) -> Tensor:
+    """f*'(y): the density ratio x at which the maximum is attained."""
+    return power_slope(y, q) + 1.0
+
+
+def power(y: Tensor, q: float) -> Tensor:
+    """|y|^q / q, by roots and products for the orders in use: a general power costs ten times as much."""
+    size = y.abs()
+    if q == 2.0:
+        return 0.5 * y * y
+    if q == 1.5:
+        return size * size.sqrt() / 1.5
+    return size.pow(q) / q
+
+
+def power_slope(y: Tensor, q: float) -> Tensor:
+    """Differentiate |y|^q / q: sign(y) |y|^(q - 1)."""
+    if q == 2.0:
+        return y
+    size = y.abs()
+    return torch.copysign(size.sqrt() if q == 1.5 else size.pow(q - 1.0), y)
