@@ -8,6 +8,7 @@ share of the discriminator's training: 200 mini-batches per 1,000 target steps a
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import statistics
@@ -86,13 +87,13 @@ def void(_: object) -> None:
 
 
 def products(config: Config) -> list[tuple[float, tuple[int, int, int, int]]]:
-    """List (times per update, (heads, rows, inner, columns)) of the update's matrix products, for the default switches."""
+    """List (times per update, (heads, rows, inner, columns)) of the matrix products, for the default switches."""
     batch, hidden, heads = config.batch_size, config.hidden_size, config.critics
     listed: list[tuple[float, tuple[int, int, int, int]]] = []
 
     def network(times: float, n: int, rows: int, sizes: tuple[int, ...], backward: tuple[bool, bool, bool]) -> None:
         forward_pass, to_weights, to_input = backward
-        for layer, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        for layer, (a, b) in enumerate(itertools.pairwise(sizes)):
             if forward_pass:
                 listed.append((times, (n, rows, a, b)))
             if to_weights:
@@ -129,10 +130,10 @@ def product_turn(config: Config, updates: int) -> Turn:
 def reference_turns(path: Path, updates: int, stored: int = 100_000) -> tuple[Turn, Turn]:
     """Set the authors' program up as its own main does: its agent, its discriminator, its buffers, its defaults."""
     sys.path.insert(0, str(path))
-    from model.algo import OMPO as Reference  # type: ignore[import-not-found] # noqa: N811, PLC0415
-    from model.discriminator import Discriminator_SAS  # type: ignore[import-not-found] # noqa: PLC0415
-    from utils.default_config import default_config  # type: ignore[import-not-found] # noqa: PLC0415
-    from utils.Replaybuffer import ReplayMemory  # type: ignore[import-not-found] # noqa: PLC0415
+    from model.algo import OMPO as Reference  # type: ignore[import-not-found] # noqa: N811
+    from model.discriminator import Discriminator_SAS  # type: ignore[import-not-found]
+    from utils.default_config import default_config  # type: ignore[import-not-found]
+    from utils.Replaybuffer import ReplayMemory  # type: ignore[import-not-found]
 
     default_config.update({"cuda": False, "device": 0})
     space = SimpleNamespace(shape=(ACT,), high=np.ones(ACT), low=-np.ones(ACT))

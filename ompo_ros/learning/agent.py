@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ompo_ros.learning.buffers import EmptyBuffer, Layout
 from ompo_ros.learning.config import Config
-from ompo_ros.learning.device import adam, compiled, descend, generator, track
+from ompo_ros.learning.device import adam, compiled, generator, track
 from ompo_ros.learning.experience import Experience
 from ompo_ros.learning.metrics import Metrics, Reading
 from ompo_ros.learning.networks import Actor, Critic
@@ -65,7 +65,7 @@ class Agent(ABC):
         self.log_temperature = nn.Parameter(torch.tensor(c.initial_temperature, device=self.device).log())
         self.critic_optimizer = adam(self.critic.parameters(), c.critic_lr)
         # The temperature's loss depends on nothing of the actor's, so that one step serves both.
-        temperature = {"params": [self.log_temperature], "lr": c.temperature_lr}
+        temperature: dict[str, Any] = {"params": [self.log_temperature], "lr": c.temperature_lr}
         self.actor_optimizer = adam([{"params": list(self.actor.parameters())}, temperature], c.actor_lr)
 
     def compile(self) -> None:
@@ -173,7 +173,7 @@ class Agent(ABC):
             mean, log_std = y[:act_dim], clip(y[act_dim:], log_std_min, log_std_max)
             action = tanh(mean)                                   deterministic, or tanh(mean + exp(log_std) * noise)
 
-        Without `normalize_obs` the mean is 0, the scale 1 and the clip the greatest float32: the same graph serves both.
+        Without `normalize_obs` mean is 0, scale 1 and the clip the greatest float32: one graph serves both.
         """
         tensors = {"obs_mean": self.normalizer.mean, "obs_scale": self.normalizer.scale}
         tensors["obs_clip"] = torch.tensor(self.normalizer.clip)

@@ -43,18 +43,19 @@ def save(agent: Agent, folder: Path, keep: int = 3) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     final = folder / f"{PREFIX}{agent.updates:012d}"
     unfinished = folder / f".{final.name}.{os.getpid()}"
-    shutil.rmtree(unfinished, ignore_errors=True)
+    for left_behind in folder.glob(f".{PREFIX}*"):
+        shutil.rmtree(left_behind)
     unfinished.mkdir()
     for name, arrays in zip(FILES, (agent_arrays(agent), buffer_arrays(agent)), strict=True):
         save_file(arrays, unfinished / name)
     _write_text(unfinished / MANIFEST, json.dumps(_manifest(agent, unfinished), indent=2))
     for name in (*FILES, "."):
         _sync(unfinished / name)
-    if final.exists():
-        shutil.rmtree(final)  # the same updates, saved again
+    if final.exists():  # the same updates, saved again
+        final.rename(folder / f".{final.name}.replaced")
     unfinished.rename(final)
     _sync(folder)
-    for old in list_checkpoints(folder)[:-keep]:
+    for old in (*list_checkpoints(folder)[:-keep], *folder.glob(f".{PREFIX}*")):
         shutil.rmtree(old)
     return final
 

@@ -23,7 +23,8 @@ def gradient_penalty(network: Discriminative, mixed: Tensor) -> Tensor:
     mixed = mixed.detach().requires_grad_(True)
     slope: Tensor
     (slope,) = torch.autograd.grad(network(mixed).sum(), mixed, create_graph=True)
-    return (torch.linalg.vector_norm(slope, dim=1) - 1.0).square()
+    penalty: Tensor = (torch.linalg.vector_norm(slope, dim=1) - 1.0).square()
+    return penalty
 
 
 class Discriminator:

@@ -1,8 +1,8 @@
 """Two hidden layers as one differentiable operation, all heads and all parameters in one block of memory.
 
 A learner on a CPU spends its time in many small operations. Here a pass is three batched products and their
-activations, the gradient is written by hand (a test compares it with finite differences), and since the parameters are
-one tensor, an optimiser's step or a target network's step is one operation too.
+activations, the gradient is written by hand (a test compares it with automatic differentiation), and since the
+parameters are one tensor, an optimiser's step or a target network's step is one operation too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class MLP(nn.Module):
 
     def split(self, flat: Tensor) -> list[Tensor]:
         """View a block of parameters, or of their gradients, in their shapes."""
-        return [part.view(shape) for part, shape in zip(flat.split(self._lengths), self._shapes, strict=True)]
+        return [part.view(shape) for part, shape in zip(torch.split(flat, self._lengths), self._shapes, strict=True)]
 
     def forward(self, x: Tensor, frozen: bool = False) -> Tensor:
         """Compute all heads; frozen, the gradient goes through to the inputs and costs nothing for the parameters."""
@@ -72,7 +72,6 @@ class _Pass(torch.autograd.Function):
         p = mlp.named
         x = x.expand(mlp.sizes.heads, *x.shape)
         first = torch.baddbmm(p["bias_0"], x, p["weight_0"])
-        kept: tuple[Tensor, ...]
         hidden, *kept_first = _layer_norm_tanh(first, p) if mlp.sizes.layer_norm else _elu_(first)
         out, slope = _elu_(torch.baddbmm(p["bias_1"], hidden, p["weight_1"]))
         ctx.mlp = mlp
@@ -111,7 +110,7 @@ def _elu_(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _layer_norm_tanh(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The authors' first layer, tanh(layernorm(x) * gain + offset), with what its gradient needs."""
+    """Compute the authors' first layer, tanh(layernorm(x) * gain + offset), with what its gradient needs."""
     normal, mean, inverse = torch.native_layer_norm(x, x.shape[-1:], None, None, LAYER_NORM_EPSILON)
     return torch.addcmul(p["offset"], normal, p["gain"]).tanh_(), x, mean, inverse
 

@@ -66,14 +66,14 @@ class Discriminative(nn.Module):
     def __init__(self, inputs: int, hidden: int, rng: torch.Generator, device: torch.device) -> None:
         super().__init__()
         sizes = ((inputs, hidden), (hidden, hidden), (hidden, 1))
-        self.layers = nn.ModuleList(nn.Linear(*size, device=device) for size in sizes)
-        for layer, (fan_in, fan_out) in zip(self.layers, sizes, strict=True):
+        layers = [nn.Linear(*size, device=device) for size in sizes]
+        self.layers = nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
+        for layer, (fan_in, fan_out) in zip(layers, sizes, strict=True):
             limit = math.sqrt(6.0 / (fan_in + fan_out))
             with torch.no_grad():
                 layer.weight.copy_(torch.empty(fan_out, fan_in).uniform_(-limit, limit, generator=rng))
                 layer.bias.zero_()
 
     def forward(self, x: Tensor) -> Tensor:
-        first, second, last = self.layers
-        logit: Tensor = last(second(first(x).tanh()).tanh())
+        logit: Tensor = self.layers(x)
         return logit[:, 0]

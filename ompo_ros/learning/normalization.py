@@ -32,7 +32,7 @@ class RunningStatistics:
         self.count = total
 
     def deviation(self) -> NDArray[np.float64]:
-        """Give the standard deviation, one where a value never moved, so that a constant is centred and not blown up."""
+        """Give the standard deviation, but one where a value never moved: a constant is centred, not blown up."""
         deviation = np.sqrt(self.variance)
         return np.where(deviation < EPSILON, 1.0, deviation)
 

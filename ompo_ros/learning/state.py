@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -28,7 +27,7 @@ def agent_arrays(agent: Agent) -> Arrays:
 
 
 def buffer_arrays(agent: Agent) -> Arrays:
-    """The used rows of every buffer."""
+    """Give the used rows of every buffer."""
     return {
         f"{ring_name}.{column}": _to_numpy(values)
         for ring_name, ring in agent.experience.rings().items()

@@ -1,4 +1,7 @@
-"""Tells ament where the ROS wheels are; imported by every interpreter of the environment, so nearly free."""
+"""Tells ament where the ROS wheels are: imported by every interpreter of the environment, so it stays nearly free.
+
+PYTEST_DONT_REWRITE: it is imported long before pytest, which would warn about that.
+"""
 
 import os
 import sys

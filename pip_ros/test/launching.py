@@ -109,9 +109,20 @@ class Launch:
         return code
 
     def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        """Leave nothing behind, also where the launch failed to."""
+        for pid in [self._process.pid, *_descendants(self._process.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self._process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(FileNotFoundError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            children = [int(child) for child in (thread / "children").read_text().split()]
+            found += [one for child in children for one in (child, *_descendants(child))]
+    return found
 
 
 @contextlib.contextmanager

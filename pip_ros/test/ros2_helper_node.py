@@ -19,25 +19,24 @@ from test_msgs.action import Fibonacci
 from test_msgs.msg import Arrays
 from test_msgs.srv import Arrays as ArraysService
 
+PARAMETERS: dict[str, Any] = {
+    "count": 1,
+    "gain": 2.5,
+    "label": "blue",
+    "enabled": True,
+    "ratios": [0.5, 1.5],
+    "ids": [1, 2],
+}
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class Helper(Node):  # type: ignore[misc]
+class Helper(Node):
     """Publishes, serves and acts in the namespace /demo."""
 
     def __init__(self) -> None:
         super().__init__("helper", namespace="/demo")
-        self.declare_parameters(
-            "",
-            [
-                ("count", 1),
-                ("gain", 2.5),
-                ("label", "blue"),
-                ("enabled", True),
-                ("ratios", [0.5, 1.5]),
-                ("ids", [1, 2]),
-            ],
-        )
+        for name, value in PARAMETERS.items():
+            self.declare_parameter(name, value)
         self.add_on_set_parameters_callback(self._refuse_negative_count)
         self._chatter = self.create_publisher(String, "chatter", 10)
         self._samples = self.create_publisher(Float64MultiArray, "samples", qos_profile_sensor_data)

@@ -39,12 +39,20 @@ def test_output_is_prefixed_and_ends_are_reported(launch_file):
         )
     )
     assert code == 0
-    assert "[child-1] one\n[child-1] two\n" in output
+    assert "[child-1] one\n" in output
+    assert "[child-1] two\n" in output
     assert "[other-2] bad news\n" in output
     assert "[INFO] [child-1]: process started with pid [" in output
     assert "[INFO] [child-1]: process has finished cleanly [pid " in output
     assert "[ERROR] [other-2]: process has died [pid " in output
     assert ", exit code 3, cmd '" in output
+
+
+@beyond_genuine
+def test_all_output_comes_before_the_report_of_the_end(launch_file):
+    late = "(sleep 0.05; printf 'last words') & exit 0"
+    _, output = run_launch(launch_file(f'ExecuteProcess(cmd=["sh", "-c", {late!r}], output="screen"),'))
+    assert output.index("[sh-1] last words\n") < output.index("process has finished cleanly")
 
 
 def test_output_goes_where_it_is_told(launch_file):
@@ -297,6 +305,19 @@ def test_timer_launches_later_and_shutdown_cancels_it(launch_file):
     assert code == 0
     assert output.index("now") < output.index("later")
     assert "much later" not in output
+
+
+@beyond_genuine
+def test_handler_that_fails_keeps_no_process_from_being_stopped(launch_file):
+    with launched(
+        launch_file("python(POLITE), RegisterEventHandler(OnShutdown(on_shutdown=lambda e, c: 1 / 0)),")
+    ) as launch:
+        pid = launch.number_after("[child-1] pid ")
+        launch.send(signal.SIGINT)
+        assert launch.end() == 1
+        assert "ZeroDivisionError" in launch.output
+        assert "[INFO] [child-1]: process has finished cleanly" in launch.output
+        assert gone(pid)
 
 
 def test_emitted_shutdown_event_ends_the_launch(launch_file):

@@ -79,7 +79,7 @@ def test_becomes_text(context, substitution, text):
     [
         (LaunchConfiguration("absent"), "absent"),
         (EnvironmentVariable("LAUNCH_TEST_ABSENT"), "LAUNCH_TEST_ABSENT"),
-        (FindExecutable(name="no_such_program_anywhere"), "no_such_program_anywhere"),
+        (FindExecutable(name="no_such_program_anywhere"), "not found on the PATH"),
         (NotSubstitution("perhaps"), "perhaps"),
         (Command([sys.executable, " -c 'raise SystemExit(3)'"]), "3"),
     ],

@@ -1,6 +1,7 @@
 """The `ros2` verbs that need no graph: interfaces, packages and their executables."""
 
 import os
+import re
 import signal
 import stat
 from pathlib import Path
@@ -14,11 +15,15 @@ DEFINITION = """\
 
 std_msgs/Header header  # when and where
 Part[<=3] parts
-string<=10 name "a # b"
+string<=10 name "a b"
 int32 LIMIT=5
 float64[3] point
 ---
 bool success
+"""
+
+QUOTED = """\
+string text "a # b"  # said
 """
 
 PART = """\
@@ -36,6 +41,7 @@ exit 3
 WAIT = """\
 #!/bin/sh
 trap 'exit 7' INT
+sleep 0.5  # ros2cli is ready for the signal only some time after it has started us
 echo waiting
 while true; do sleep 0.1; done
 """
@@ -52,12 +58,15 @@ def env(tmp_path_factory):
     """Install the package `demo_pkg` into an environment, before all others."""
     prefix = tmp_path_factory.mktemp("prefix")
     index = prefix / "share" / "ament_index" / "resource_index"
-    for resource, content in (("packages", ""), ("rosidl_interfaces", "msg/Part.msg\nsrv/Tell.srv\nsrv/Tell.idl\n")):
+    for resource, content in (
+        ("packages", ""),
+        ("rosidl_interfaces", "msg/Part.msg\nmsg/Quoted.msg\nsrv/Tell.srv\nsrv/Tell.idl\n"),
+    ):
         (index / resource).mkdir(parents=True)
         (index / resource / "demo_pkg").write_text(content)
-    for path, content in (("srv/Tell.srv", DEFINITION), ("msg/Part.msg", PART)):
+    for path, content in (("srv/Tell.srv", DEFINITION), ("msg/Part.msg", PART), ("msg/Quoted.msg", QUOTED)):
         file = prefix / "share" / "demo_pkg" / path
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
     write_executable(prefix / "lib" / "demo_pkg" / "greet", GREET)
     write_executable(prefix / "lib" / "demo_pkg" / "wait", WAIT)
@@ -69,29 +78,40 @@ def prefix_of(env):
     return Path(env["AMENT_PREFIX_PATH"].split(":")[0])
 
 
+def shown(*words, env):
+    text = ros2("interface", "show", *words, env=env).stdout
+    # ros2cli leaves the sign of a comment that it cuts off.
+    return re.sub(" *#$", "", text, flags=re.MULTILINE) if IS_GENUINE else text
+
+
 STAMP = "\tbuiltin_interfaces/Time stamp\n\t\tint32 sec\n\t\tuint32 nanosec\n\tstring frame_id\n"
 
 
 def test_interface_show_writes_nested_types_out(env):
-    assert ros2("interface", "show", "demo_pkg/srv/Tell", env=env).stdout == (
+    assert shown("demo_pkg/srv/Tell", env=env) == (
         "# What a robot is told.\n\n"
         f"std_msgs/Header header  # when and where\n{STAMP}"
         "Part[<=3] parts\n\tfloat64 mass\n"
-        'string<=10 name "a # b"\nint32 LIMIT=5\nfloat64[3] point\n---\nbool success\n'
+        'string<=10 name "a b"\nint32 LIMIT=5\nfloat64[3] point\n---\nbool success\n'
     )
 
 
 def test_interface_show_without_comments(env):
-    assert ros2("interface", "show", "--no-comments", "demo_pkg/srv/Tell", env=env).stdout == (
+    assert shown("--no-comments", "demo_pkg/srv/Tell", env=env) == (
         f"std_msgs/Header header\n{STAMP}"
         "Part[<=3] parts\n\tfloat64 mass\n"
-        'string<=10 name "a # b"\nint32 LIMIT=5\nfloat64[3] point\n---\nbool success\n'
+        'string<=10 name "a b"\nint32 LIMIT=5\nfloat64[3] point\n---\nbool success\n'
     )
 
 
 def test_interface_show_with_all_comments(env):
-    shown = ros2("interface", "show", "--all-comments", "demo_pkg/srv/Tell", env=env).stdout
-    assert "Part[<=3] parts\n\t# One of several.\n\tfloat64 mass  # kg\n\n" in shown
+    text = shown("--all-comments", "demo_pkg/srv/Tell", env=env)
+    assert "Part[<=3] parts\n\t# One of several.\n\tfloat64 mass  # kg\n\n" in text
+
+
+@pytest.mark.skipif(IS_GENUINE, reason="ros2cli cuts the default value at the sign inside it")
+def test_interface_show_tells_a_quoted_sign_from_a_comment(env):
+    assert shown("--no-comments", "demo_pkg/msg/Quoted", env=env) == 'string text "a # b"\n'
 
 
 @pytest.mark.parametrize("name", ["demo_pkg/msg/Nothing", "nothing/msg/Part", "Part"])
@@ -115,9 +135,10 @@ def test_interface_list(env):
 def test_interface_package(env):
     assert set(ros2("interface", "package", "demo_pkg", env=env).stdout.splitlines()) == {
         "demo_pkg/msg/Part",
+        "demo_pkg/msg/Quoted",
         "demo_pkg/srv/Tell",
     }
-    assert ros2("interface", "package", "demo_pkg", "--only-msgs", env=env).stdout == "demo_pkg/msg/Part\n"
+    assert ros2("interface", "package", "demo_pkg", "--only-srvs", env=env).stdout == "demo_pkg/srv/Tell\n"
 
 
 def test_pkg_verbs(env):

@@ -37,6 +37,7 @@ class LaunchContext:
         self._locals: dict[str, Any] = {}
         self._globals: dict[str, Any] = {}
         self._saved_configurations: list[dict[str, Any]] = []
+        self._first_environment = dict(os.environ)
         self._saved_environments: list[dict[str, str]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: int | None = None
@@ -154,7 +155,14 @@ class LaunchContext:
         self._saved_environments.append(dict(os.environ))
 
     def pop_environment(self) -> None:
-        saved = self._saved_environments.pop()
-        for name in set(os.environ) - set(saved):
-            del os.environ[name]
-        os.environ.update(saved)
+        _replace_environment(self._saved_environments.pop())
+
+    def reset_environment(self) -> None:
+        """Go back to the environment that the launch began in."""
+        _replace_environment(self._first_environment)
+
+
+def _replace_environment(variables: dict[str, str]) -> None:
+    for name in set(os.environ) - set(variables):
+        del os.environ[name]
+    os.environ.update(variables)

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import logging
 from .event import Event
-from .event_handler import EventHandler
+from .event_handler import BaseEventHandler, EventHandler
 from .event_handlers import OnShutdown
 from .events import IncludeLaunchDescription, Shutdown
 from .events.process import SignalProcess
@@ -92,11 +92,8 @@ class LaunchService:
 
     async def _work(self, shutdown_when_idle: bool) -> None:
         while True:
-            try:
-                await self._handle_events()
-            except Exception as error:
-                self._fail(error)
-                continue
+            await self._handle_events()
+            self._take_results()
             if self._context.idle and self._shutting_down:
                 return
             if self._context.idle and shutdown_when_idle:
@@ -108,15 +105,25 @@ class LaunchService:
         while (event := self._context.next_event()) is not None:
             self._logger.debug(f"processing event: '{event.name}'")
             for handler in tuple(self._context.event_handlers):
-                if handler.matches(event):
-                    with self._context.local_scope():
-                        for entity in listed(handler.handle(event, self._context)):
-                            self._visit(entity)
+                self._offer(event, handler)
             await asyncio.sleep(0)
+
+    def _offer(self, event: Event, handler: BaseEventHandler) -> None:
+        """Let one handler deal with an event; what goes wrong there keeps no other handler from doing so."""
+        try:
+            if handler.matches(event):
+                with self._context.local_scope():
+                    for entity in listed(handler.handle(event, self._context)):
+                        self._visit(entity)
+        except Exception as error:
+            self._fail(error)
+
+    def _take_results(self) -> None:
         for future in [future for future in self._context.futures if future.done()]:
             self._context.futures.discard(future)
-            if not future.cancelled():
-                future.result()
+            error = None if future.cancelled() else future.exception()
+            if isinstance(error, Exception):
+                self._fail(error)
 
     def _visit(self, entity: LaunchDescriptionEntity) -> None:
         for sub_entity in entity.visit(self._context) or []:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -20,4 +19,4 @@ class Substitution:
         return repr(self)
 
 
-SomeSubstitutionsType = str | os.PathLike[str] | Substitution | Iterable[str | os.PathLike[str] | Substitution]
+SomeSubstitutionsType = str | Substitution | Iterable[str | Substitution]

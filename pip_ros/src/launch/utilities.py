@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
@@ -17,17 +16,17 @@ Value = TypeVar("Value")
 
 
 def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> list[Substitution]:
-    """Give text, a path, a substitution or a sequence of them one form."""
+    """Give text, a substitution or a sequence of them one form."""
     from .substitutions import TextSubstitution
 
     def one(part: object) -> Substitution:
         if isinstance(part, Substitution):
             return part
-        if isinstance(part, (str, os.PathLike)):
-            return TextSubstitution(text=os.fspath(part))
-        raise TypeError(f"expected text, a path, a substitution or a list of these, got {part!r}")
+        if isinstance(part, str):
+            return TextSubstitution(text=part)
+        raise TypeError(f"expected text, a substitution or a list of these, got {part!r}")
 
-    if isinstance(subs, (str, os.PathLike, Substitution)) or not isinstance(subs, Iterable):
+    if isinstance(subs, (str, Substitution)) or not isinstance(subs, Iterable):
         return [one(subs)]
     return [one(part) for part in subs]
 

@@ -64,7 +64,7 @@ class ParameterFile:
 
     def evaluate(self, context: LaunchContext) -> Path:
         """Give the path of the file, or of a copy with its substitutions made."""
-        path = Path(perform(context, self._file))
+        path = Path(self._file if isinstance(self._file, PathLike) else perform(context, self._file))
         if not self.makes_copies(context):
             return path
         text = expand(path.read_text(encoding="utf-8"), context)

@@ -13,6 +13,8 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import rclpy
+from rclpy.exceptions import NameValidationException
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -65,6 +67,8 @@ def graph_node(*, use_sim_time: bool = False) -> Iterator[Node]:
     )
     try:
         yield node
+    except (NameValidationException, _rclpy.RCLError) as error:
+        raise CommandError(str(error)) from None
     finally:
         node.destroy_node()
         rclpy.try_shutdown()

@@ -111,9 +111,7 @@ def _add_choices(
     return selected
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one `ros2` command line; the exit codes are those of the genuine command."""
-    words = list(sys.argv[1:] if argv is None else argv)
+def _dispatch(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="ros2", description="ros2 is a command-line tool for ROS 2.")
     parser.set_defaults(usage=parser)
     verb = _add_choices(parser, COMMANDS, words)
@@ -121,10 +119,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if verb is None:
         args.usage.print_help()
         return 0
+    return verb.run(args)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one `ros2` command line; the exit codes are those of the genuine command."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     try:
-        return verb.run(args)
+        return _dispatch(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return signal.SIGINT
     except BrokenPipeError:

@@ -38,10 +38,20 @@ class Style:
         return self.truncate_length is not None and length > self.truncate_length
 
 
+class _Dumper(yaml.SafeDumper):
+    """Keeps the fields' order, and one field per line even where sequences are written in one."""
+
+    def represent_fields(self, fields: dict[str, object]) -> yaml.MappingNode:
+        return self.represent_mapping("tag:yaml.org,2002:map", list(fields.items()), flow_style=False)
+
+
+_Dumper.add_representer(dict, _Dumper.represent_fields)
+
+
 def to_yaml(message: Message, style: Style = Style()) -> str:  # noqa: B008 - frozen
     """Write the message as one YAML document, fields in the order of their definition."""
     plain = to_dict(message, style)
-    return yaml.dump(plain, allow_unicode=True, width=sys.maxsize, default_flow_style=style.flow, sort_keys=False)
+    return yaml.dump(plain, Dumper=_Dumper, allow_unicode=True, width=sys.maxsize, default_flow_style=style.flow)
 
 
 def to_dict(message: Message, style: Style = Style()) -> dict[str, object]:  # noqa: B008 - frozen

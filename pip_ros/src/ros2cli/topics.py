@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.qos import (
     QoSDurabilityPolicy,
@@ -31,16 +30,18 @@ def add_filter_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _filter(expression: str) -> Filter:
-    code = compile(expression, "--filter", "eval")
-    return lambda message: bool(eval(code, {"m": message}))  # noqa: S307 - the user's own expression
-
-
-def resolve(node: Node, topic: str) -> str:
-    """Give the topic's full name."""
     try:
-        return str(node.resolve_topic_name(topic))
-    except (InvalidTopicNameException, ValueError) as error:
-        raise CommandError(f"'{topic}' is no topic name: {error}") from None
+        code = compile(expression, "--filter", "eval")
+    except SyntaxError as error:
+        raise argparse.ArgumentTypeError(f"'{expression}' is no Python expression: {error.msg}") from None
+
+    def wanted(message: Any) -> bool:  # noqa: ANN401 - any message type
+        try:
+            return bool(eval(code, {"m": message}))  # noqa: S307 - the user's own expression
+        except Exception as error:
+            raise CommandError(f"Cannot apply the filter '{expression}': {error}") from None
+
+    return wanted
 
 
 def topic_type(node: Node, topic: str) -> str | None:

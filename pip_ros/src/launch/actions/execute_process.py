@@ -153,7 +153,8 @@ class ExecuteProcess(Action):
 
     def _prepare(self, context: LaunchContext) -> None:
         """Perform all substitutions, so that mistakes show before anything runs."""
-        cmd = [perform_substitutions(context, part) for part in self._cmd]
+        cmd = shlex.split(perform(context, self._prefix))
+        cmd += [perform_substitutions(context, part) for part in self._cmd]
         label = Path(cmd[0]).name if self._given_name is None else perform(context, self._given_name)
         name = f"{label}-{next(_numbers)}"
         env = _performed(context, self._env) if self._env is not None else dict(context.environment)
@@ -161,7 +162,7 @@ class ExecuteProcess(Action):
         self._details = {
             "action": self,
             "name": name,
-            "cmd": [*shlex.split(perform(context, self._prefix)), *cmd],
+            "cmd": cmd,
             "cwd": None if self._cwd is None else perform(context, self._cwd),
             "env": env,
         }
@@ -245,9 +246,9 @@ class ExecuteProcess(Action):
     def _forget(self, child: ChildProcess, context: LaunchContext) -> None:
         """Let go of an ended process; its orphans, if any, are killed at the end of the launch at the latest."""
         self._child = None
-        if child.group_lives() and self._stop_asked_for():
+        if self._stop_asked_for():
             child.send_signal(signal.SIGKILL)
-        elif not child.group_lives():
+        if self._stop_asked_for() or not child.group_lives():
             context.children.discard(child)
 
     async def _pause(self, seconds: float) -> None:

@@ -50,6 +50,7 @@ class GroupAction(Action):
         context.push_environment()
         if not self._forwarding:
             context.launch_configurations.clear()
+            context.reset_environment()
         return [*inner, OpaqueFunction(function=_leave_scope)]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import posixpath
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..substitution import Substitution
@@ -36,7 +35,7 @@ class TextSubstitution(Substitution):
 class PathJoinSubstitution(Substitution):
     """Parts of a path, joined by the separator."""
 
-    def __init__(self, substitutions: Iterable[str | os.PathLike[str] | Substitution]) -> None:
+    def __init__(self, substitutions: Iterable[str | Substitution]) -> None:
         self._parts = normalize_to_list_of_substitutions(substitutions)
 
     @property
@@ -47,4 +46,4 @@ class PathJoinSubstitution(Substitution):
         return f"PathJoin({', '.join(part.describe() for part in self._parts)})"
 
     def perform(self, context: LaunchContext) -> str:
-        return str(Path(*(part.perform(context) for part in self._parts)))
+        return posixpath.join(*(part.perform(context) for part in self._parts))

@@ -18,7 +18,7 @@ from ros2cli.interface_types import interface_class
 from ros2cli.message_fields import fill_from_yaml
 from ros2cli.message_text import to_yaml
 
-SERVER_TIMEOUT_S = 10.0
+SERVER_TIMEOUT_S = 6.0  # twice as long as discovery can take
 CANCEL_TIMEOUT_S = 5.0
 _STATUS = {
     GoalStatus.STATUS_ACCEPTED: "ACCEPTED",

@@ -13,19 +13,26 @@ from ros2cli.errors import CommandError
 from ros2cli.parameters import RemoteParameters
 
 
+def _regex(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from None
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the genuine verb."""
     graph.add_discovery_arguments(parser)
     parser.add_argument("node_name", nargs="?", help="Name of the ROS node (default: all nodes)")
     parser.add_argument("--include-hidden-nodes", action="store_true", help="Consider hidden nodes as well")
-    parser.add_argument("--filter", metavar="REGEX", default="", help="Only show parameters matching the expression")
+    parser.add_argument("--filter", metavar="REGEX", type=_regex, default="", help="Only show parameters matching it")
     parser.add_argument("--param-prefixes", nargs="+", default=[], help="Only list parameters with these prefixes")
     parser.add_argument("--param-type", action="store_true", help="Print parameter types with parameter names")
 
 
 def _print_parameters(node: Node, remote: graph.NodeName, args: argparse.Namespace) -> None:
     parameters = RemoteParameters(node, remote)
-    names = [name for name in parameters.names(args.param_prefixes) if re.match(args.filter, name)]
+    names = [name for name in parameters.names(args.param_prefixes) if args.filter.match(name)]
     types = parameters.type_names(names) if args.param_type else {}
     if names and not args.node_name:
         print(f"{remote.full}:")

@@ -14,7 +14,7 @@ from ros2cli.errors import CommandError
 from ros2cli.interface_types import interface_class
 from ros2cli.message_fields import fill_from_yaml
 
-SERVICE_TIMEOUT_S = 10.0
+SERVICE_TIMEOUT_S = 6.0  # twice as long as discovery can take
 
 
 def _rate(text: str) -> float:

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-arr", action="store_true", help="Don't print array fields of messages")
     parser.add_argument("--no-str", action="store_true", help="Don't print string fields of messages")
-    parser.add_argument("--flow-style", action="store_true", help="Print collections in flow style (not with csv)")
+    parser.add_argument("--flow-style", action="store_true", help="Print each sequence in one line (not with csv)")
     parser.add_argument("--no-lost-messages", action="store_true", help="Don't report when a message is lost")
     parser.add_argument("--raw", action="store_true", help="Echo the raw binary representation")
     parser.add_argument("--once", action="store_true", help="Print the first message received and then exit")
@@ -120,7 +120,7 @@ def _report_lost(lost: QoSMessageLostInfo) -> None:
 def run(args: argparse.Namespace) -> int:
     """Echo until interrupted, or as `--once` and `--timeout` say."""
     with graph.graph_node(use_sim_time=args.use_sim_time) as node:
-        topic = topics.resolve(node, args.topic_name)
+        topic = node.resolve_topic_name(args.topic_name)
         # The type is known from any endpoint, but the quality to ask for only from a publisher.
         published = graph.discover(
             node, lambda: bool(args.message_type or node.count_publishers(topic)), args.spin_time

@@ -76,7 +76,7 @@ class RateMeter:
 def run(args: argparse.Namespace) -> int:
     """Measure until interrupted, waiting for the topic if need be."""
     with graph.graph_node(use_sim_time=args.use_sim_time) as node:
-        topic = topics.resolve(node, args.topic_name)
+        topic = node.resolve_topic_name(args.topic_name)
         if not graph.discover(node, lambda: topics.topic_type(node, topic) is not None, args.spin_time):
             topics.warn_unpublished(topic)
             graph.spin_until(node, lambda: topics.topic_type(node, topic) is not None)
