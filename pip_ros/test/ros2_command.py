@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 _BESIDE_PYTHON = Path(sys.prefix, "bin", "ros2")
@@ -32,3 +33,13 @@ def start_ros2(*words: str, env: dict[str, str] | None = None) -> subprocess.Pop
     return subprocess.Popen(
         [ROS2, *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+
+
+def ros2_together(*commands: Sequence[str], env: dict[str, str]) -> list[subprocess.CompletedProcess[str]]:
+    """Run several commands at once, since each spends most of its time waiting."""
+    started = [start_ros2(*words, env=env) for words in commands]
+    outputs = [process.communicate(timeout=TIMEOUT_S) for process in started]
+    return [
+        subprocess.CompletedProcess(process.args, process.returncode, *output)
+        for process, output in zip(started, outputs, strict=True)
+    ]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from domain_coordinator import domain_id
-from ros2_command import IS_GENUINE, isolated_environment, ros2, start_ros2
+from ros2_command import IS_GENUINE, isolated_environment, ros2, ros2_together, start_ros2
 
 DIRECT = ("--no-daemon", "--spin-time", "0.7")
 
@@ -59,12 +59,29 @@ def interrupt(process, signum=signal.SIGINT):
     return process.communicate(timeout=10)
 
 
-def test_node_list(env):
-    assert lines(ros2("node", "list", *DIRECT, env=env)) == ["/demo/helper"]
+@pytest.fixture(scope="module")
+def listings(env):
+    """List everything, all at once."""
+    commands = (
+        ("node", "list"),
+        ("node", "list", "-a"),
+        ("topic", "list"),
+        ("topic", "list", "-t"),
+        ("topic", "list", "-c", "--include-hidden-topics"),
+        ("service", "list"),
+        ("service", "list", "-t"),
+        ("param", "list", "--param-type", "--filter", "[^su]"),
+    )
+    processes = ros2_together(*((*words, "--no-daemon", "--spin-time", "2") for words in commands), env=env)
+    return {" ".join(words): lines(process) for words, process in zip(commands, processes, strict=True)}
 
 
-def test_hidden_nodes_appear_when_all_are_asked_for(env):
-    assert any(name.startswith("/_ros2cli") for name in lines(ros2("node", "list", "-a", *DIRECT, env=env)))
+def test_node_list(listings):
+    assert listings["node list"] == ["/demo/helper"]
+
+
+def test_hidden_nodes_appear_when_all_are_asked_for(listings):
+    assert any(name.startswith("/_ros2cli") for name in listings["node list -a"])
 
 
 TOPICS = {
@@ -78,19 +95,14 @@ TOPICS = {
 }
 
 
-def test_topic_list(env):
-    assert lines(ros2("topic", "list", *DIRECT, env=env)) == list(TOPICS)
+def test_topic_list(listings):
+    assert listings["topic list"] == list(TOPICS)
+    assert listings["topic list -t"] == [f"{name} [{kind}]" for name, kind in TOPICS.items()]
 
 
-def test_topic_list_with_types(env):
-    expected = [f"{name} [{kind}]" for name, kind in TOPICS.items()]
-    assert lines(ros2("topic", "list", "-t", *DIRECT, env=env)) == expected
-
-
-def test_topic_list_count_and_hidden_topics(env):
-    count = ros2("topic", "list", "-c", "--include-hidden-topics", *DIRECT, env=env)
+def test_topic_list_count_and_hidden_topics(listings):
     hidden = len(("feedback", "status"))
-    assert lines(count) == [str(len(TOPICS) + hidden)]
+    assert listings["topic list -c --include-hidden-topics"] == [str(len(TOPICS) + hidden)]
 
 
 def test_echo_prints_a_yaml_document(env):
@@ -220,16 +232,12 @@ SERVICES = {
 }
 
 
-def test_service_list(env):
-    names = lines(ros2("service", "list", *DIRECT, env=env))
+def test_service_list(listings):
+    names = listings["service list"]
     assert set(SERVICES) <= set(names)
     assert "/demo/helper/get_parameters" in names
     assert not [name for name in names if "/_" in name]
-
-
-def test_service_list_with_types(env):
-    found = lines(ros2("service", "list", "-t", *DIRECT, env=env))
-    assert {f"{name} [{kind}]" for name, kind in SERVICES.items()} <= set(found)
+    assert {f"{name} [{kind}]" for name, kind in SERVICES.items()} <= set(listings["service list -t"])
 
 
 def test_service_call(env):
@@ -264,52 +272,54 @@ def test_service_call_fills_every_kind_of_field(env):
         assert part in response
 
 
-@pytest.mark.parametrize("values", ["{nothing: 1}", "[1]", "{data: [1, 2]}"])
-def test_service_call_refuses_wrong_values(env, values):
-    if IS_GENUINE and "data" in values:
-        pytest.skip("ros2cli takes any value for true that Python takes for true")
-    process = ros2("service", "call", "/demo/set_bool", "std_srvs/srv/SetBool", values, env=env)
-    assert process.returncode == 1
-    assert "Failed to populate field" in process.stderr
+def assert_refused(env, sentences):
+    """Check that each command, given by its words, fails with its sentence."""
+    processes = ros2_together(*sentences, env=env)
+    for process, sentence in zip(processes, sentences.values(), strict=True):
+        assert process.returncode == 1
+        assert sentence in process.stderr
+        assert "Traceback" not in process.stderr
+
+
+def test_service_call_refuses_wrong_values_and_types(env):
+    call = ("service", "call", "/demo/set_bool")
+    assert_refused(
+        env,
+        {
+            (*call, "std_srvs/srv/SetBool", "{nothing: 1}"): "Failed to populate field",
+            (*call, "std_srvs/srv/SetBool", "[1]"): "Failed to populate field",
+            (*call, "std_srvs/srv/Nothing"): "The passed service type is invalid",
+            (*call, "nothing/srv/SetBool"): "The passed service type is invalid",
+            (*call, "std_msgs/msg/String"): "The passed type is not",
+        },
+    )
 
 
 @pytest.mark.skipif(IS_GENUINE, reason="ros2cli takes them, or names no field")
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ("{int8_values: [1, 2]}", "'int8_values' needs 3 elements, got 2"),
-        ("{uint8_values: [0, 1, 256]}", "'uint8_values[2]' is 256, outside 0 to 255 of uint8"),
-        ("{int64_values: [0, 0.5, 0]}", "'int64_values[1]' needs a value of type int64, got 0.5"),
-        ("{float64_values: [x, 0, 0]}", "'float64_values[0]' needs a value of type double, got 'x'"),
-        ("{basic_types_values: [{}, {nothing: 1}, {}]}", "no field 'basic_types_values[1].nothing'; there are: "),
-    ],
-)
-def test_service_call_names_the_field_that_is_wrong(env, values, sentence):
-    process = ros2("service", "call", "/demo/repeat", "test_msgs/srv/Arrays", values, env=env)
-    assert process.returncode == 1
-    assert sentence in process.stderr
-
-
-@pytest.mark.parametrize("kind", ["std_srvs/srv/Nothing", "nothing/srv/Trigger", "std_msgs/msg/String"])
-def test_service_call_of_an_unknown_type_fails(env, kind):
-    process = ros2("service", "call", "/demo/trigger", kind, env=env)
-    assert process.returncode == 1
-    assert "The passed" in process.stderr
+def test_service_call_names_the_field_that_is_wrong(env):
+    sentences = {
+        "{bool_values: [true, [], 0]}": "'bool_values[1]' needs a value of type boolean, got []",
+        "{int8_values: [1, 2]}": "'int8_values' needs 3 elements, got 2",
+        "{uint8_values: [0, 1, 256]}": "'uint8_values[2]' is 256, outside 0 to 255 of uint8",
+        "{int64_values: [0, 0.5, 0]}": "'int64_values[1]' needs a value of type int64, got 0.5",
+        "{float64_values: [x, 0, 0]}": "'float64_values[0]' needs a value of type double, got 'x'",
+        "{basic_types_values: [{}, {nothing: 1}, {}]}": "no field 'basic_types_values[1].nothing'; there are: ",
+    }
+    call = ("service", "call", "/demo/repeat", "test_msgs/srv/Arrays")
+    assert_refused(env, {(*call, values): sentence for values, sentence in sentences.items()})
 
 
 @pytest.mark.skipif(IS_GENUINE, reason="ros2cli waits without end")
 def test_what_does_not_exist_is_named(env):
-    missing = start_ros2("service", "call", "/demo/nothing", "std_srvs/srv/Trigger", env=env)
-    mistyped = start_ros2("service", "call", "/demo/trigger", "std_srvs/srv/SetBool", env=env)
-    no_action = start_ros2("action", "send_goal", "/demo/nothing", "test_msgs/action/Fibonacci", env=env)
-    for process, sentence in (
-        (missing, "Service '/demo/nothing' does not exist"),
-        (mistyped, "Service '/demo/trigger' is of type std_srvs/srv/Trigger, not std_srvs/srv/SetBool"),
-        (no_action, "Action '/demo/nothing' does not exist"),
-    ):
-        _, errors = process.communicate(timeout=30)
-        assert process.returncode == 1
-        assert sentence in errors
+    call, send = ("service", "call"), ("action", "send_goal")
+    assert_refused(
+        env,
+        {
+            (*call, "/demo/nothing", "std_srvs/srv/Trigger"): "Service '/demo/nothing' does not exist",
+            (*call, "/demo/trigger", "std_srvs/srv/SetBool"): "Service '/demo/trigger' is of type std_srvs/srv/Trigger",
+            (*send, "/demo/nothing", "test_msgs/action/Fibonacci"): "Action '/demo/nothing' does not exist",
+        },
+    )
 
 
 def test_action_list(env):
@@ -366,15 +376,14 @@ def test_param_list_of_one_node(env):
     assert names == sorted(names)
 
 
-def test_param_list_of_all_nodes_with_types(env):
-    found = lines(ros2("param", "list", "--param-type", "--filter", "[^su]", *DIRECT, env=env))
-    assert found == ["/demo/helper:", *(f"  {name} (type: {kind})" for name, (kind, _) in PARAMETERS.items())]
+def test_param_list_of_all_nodes_with_types(listings):
+    expected = ["/demo/helper:", *(f"  {name} (type: {kind})" for name, (kind, _) in PARAMETERS.items())]
+    assert listings["param list --param-type --filter [^su]"] == expected
 
 
 def test_param_get(env):
-    processes = {name: start_ros2("param", "get", "/demo/helper", name, *DIRECT, env=env) for name in PARAMETERS}
-    shown = {name: process.communicate(timeout=30)[0] for name, process in processes.items()}
-    assert shown == {name: f"{text}\n" for name, (_, text) in PARAMETERS.items()}
+    processes = ros2_together(*(("param", "get", "/demo/helper", name, *DIRECT) for name in PARAMETERS), env=env)
+    assert [lines(process) for process in processes] == [[text] for _, text in PARAMETERS.values()]
 
 
 def test_param_set(env):

@@ -10,7 +10,6 @@ import socket
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TextIO
 
 OutputSetting = str | Mapping[str, str | Iterable[str]]
 
@@ -23,16 +22,19 @@ _OUTPUT_ALIASES: dict[str, dict[str, set[str]]] = {
 }
 
 
-class _ScreenHandler(logging.StreamHandler[TextIO]):
+class _ScreenHandler(logging.Handler):
     """Writes to the standard output of this very moment, so that it can be redirected."""
 
     def __init__(self, form: str) -> None:
-        super().__init__(sys.stdout)
+        super().__init__()
         self.setFormatter(logging.Formatter(form, style="{"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.stream = sys.stdout
-        super().emit(record)
+        try:
+            sys.stdout.write(self.format(record) + "\n")
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            self.handleError(record)
 
 
 class LaunchConfig:

@@ -27,7 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_fixture_setup(
-    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    fixturedef: Any,  # noqa: ANN401 - a pytest.FixtureDef, which pytest 7 does not export
+    request: pytest.FixtureRequest,
 ) -> Generator[None, Any, Any]:
     """Launch what a launch fixture returns."""
     fixture = launch_fixture_of(fixturedef.func)

@@ -51,15 +51,32 @@ def add_discovery_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-daemon", action="store_true", help="Accepted for compatibility: there is no daemon")
 
 
-def _exit_on_sigterm(signum: int, frame: FrameType | None) -> None:
-    sys.exit(signum)
+class _PendingSignal:
+    """Keeps a signal until the node is at rest: an exception thrown into the midst of rclpy breaks it."""
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+
+    def remember(self, number: int, frame: FrameType | None) -> None:
+        self._number = number
+
+    def answer(self) -> None:
+        number, self._number = self._number, None
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if number is not None:
+            sys.exit(number)
+
+
+_pending_signal = _PendingSignal()
 
 
 @contextmanager
 def graph_node(*, use_sim_time: bool = False) -> Iterator[Node]:
-    """Give a hidden node for the length of one command; signals reach the verb as Python exceptions."""
+    """Give a hidden node for the length of one command; signals reach the verb as exceptions while it spins."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    signal.signal(signal.SIGTERM, _exit_on_sigterm)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _pending_signal.remember)
     node = rclpy.create_node(
         f"_ros2cli_{os.getpid()}",
         start_parameter_services=False,
@@ -78,6 +95,7 @@ def spin_until(node: Node, done: Callable[[], bool], timeout_s: float = float("i
     """Serve the node until `done`; False when the time is up first."""
     deadline = time.monotonic() + timeout_s
     while not done():
+        _pending_signal.answer()
         left = deadline - time.monotonic()
         if left <= 0:
             return False

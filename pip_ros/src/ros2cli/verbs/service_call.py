@@ -62,4 +62,4 @@ def run(args: argparse.Namespace) -> int:
             print(f"response:\n{graph.spin_for_result(node, client.call_async(request))!r}\n")
             if args.rate is None:
                 return 0
-            time.sleep(max(0.0, called + 1.0 / args.rate - time.monotonic()))
+            graph.spin_until(node, lambda: False, called + 1.0 / args.rate - time.monotonic())
