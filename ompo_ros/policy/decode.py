@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import types
 import typing
@@ -19,16 +20,20 @@ def decode(kind: type[Record], value: object, path: str = "") -> Record:
     """Make a dataclass from what json.loads gave."""
     if not isinstance(value, dict):
         raise DecodeError(f"{path or kind.__name__}: an object is needed, found {type(value).__name__}")
-    hints = typing.get_type_hints(kind)
-    names = {field.name for field in dataclasses.fields(typing.cast(Any, kind))}
-    if set(value) != names:
-        odd = sorted(set(value) ^ names)[0]
+    hints = _hints(kind)
+    if value.keys() != hints.keys():
+        odd = min(value.keys() ^ hints.keys())
         raise DecodeError(f"{path}{odd}: is {'unknown' if odd in value else 'missing'}")
-    fields = {name: _value(hints[name], value[name], path + name) for name in names}
+    fields = {name: _value(hints[name], value[name], path + name) for name in hints}
     try:
         return kind(**fields)
     except (ValueError, TypeError, OverflowError) as error:
         raise DecodeError(f"{path or kind.__name__}: {error}") from error
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
 
 
 def _value(hint: Any, value: object, path: str) -> object:  # noqa: ANN401 (types have no common type)

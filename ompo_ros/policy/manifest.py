@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import platform
 from dataclasses import dataclass
@@ -92,7 +91,7 @@ class Manifest:
 
     def to_json(self) -> str:
         """Write the one form in which a manifest travels: equal manifests, equal text."""
-        return json.dumps(dataclasses.asdict(self), sort_keys=True, allow_nan=False)
+        return json.dumps(self, default=vars, sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:

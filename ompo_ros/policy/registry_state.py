@@ -13,7 +13,7 @@ from ompo_ros.policy.manifest import Evaluation
 LATEST, STABLE = "latest", "stable"
 CHANNELS = (LATEST, STABLE)
 FORMAT = 1
-MOVES_KEPT = 200  # of each channel
+MOVES_KEPT = 100  # of each channel
 FORMER_STABLES_KEPT = 3  # to fall back to
 
 
@@ -111,7 +111,7 @@ class State:
         return State(FORMAT, tuple(entry for entry in self.entries if entry.version in used), tuple(moves))
 
     def to_json(self) -> bytes:
-        return json.dumps(dataclasses.asdict(self), indent=1, sort_keys=True, allow_nan=False).encode()
+        return json.dumps(self, default=vars, sort_keys=True, allow_nan=False).encode()
 
     @classmethod
     def from_json(cls, text: bytes) -> State:
