@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 
 PACKAGE = "ompo_ros"
 ROOT = Path(__file__).parent
-NODES = ["transition_monitor"]
+NODES = sorted(path.stem for path in (ROOT / PACKAGE / "nodes").glob("*.py") if "def main()" in path.read_text())
 LAYERS = ["learning", "policy", "simulation", "ros", "testing", "development"]
 
 # pip puts console scripts into bin/, where ROS does not look; relative, so that the prefix may move.
