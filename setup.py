@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 
 PACKAGE = "ompo_ros"
 ROOT = Path(__file__).parent
-NODES = ["transition_monitor"]
+NODES = ["policy_server", "transition_monitor"]
 LAYERS = ["learning", "policy", "simulation", "ros", "development"]
 
 # pip puts console scripts into bin/, where ROS does not look; relative, so that the prefix may move.
