@@ -20,7 +20,7 @@ def decode(kind: type[Record], value: object, path: str = "") -> Record:
     """Make a dataclass from what json.loads gave."""
     if not isinstance(value, dict):
         raise DecodeError(f"{path or kind.__name__}: an object is needed, found {type(value).__name__}")
-    hints = _hints(kind)
+    hints = _hints(typing.cast(Any, kind))
     if value.keys() != hints.keys():
         odd = min(value.keys() ^ hints.keys())
         raise DecodeError(f"{path}{odd}: is {'unknown' if odd in value else 'missing'}")
