@@ -25,9 +25,11 @@ except ImportError:  # no ROS on this machine, so nothing to keep apart
 
 
 @pytest.fixture(autouse=True)
-def ros_domain(monkeypatch):
+def ros_domain(monkeypatch, tmp_path_factory):
     """The domain's number, reserved on this machine until the test ends."""
     with _reserve_domain() as number:
         monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
         monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("ros_log")))
+        monkeypatch.setenv("PYTHONUNBUFFERED", "1")
         yield number

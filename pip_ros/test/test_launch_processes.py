@@ -126,7 +126,7 @@ def test_termination_stops_everything_too(launch_file, number):
 
 @beyond_genuine
 def test_further_interrupts_escalate(launch_file):
-    with launched(launch_file("python(STUBBORN),")) as launch:
+    with launched(launch_file("python(STUBBORN, sigterm_timeout='600', sigkill_timeout='600'),")) as launch:
         pid = launch.number_after("[child-1] pid ")
         launch.send(signal.SIGINT)
         launch.wait_for("sending signal 'SIGINT'")

@@ -85,7 +85,6 @@ def test_plain_test_that_hangs_is_ended_by_its_timeout(run_tests):
     assert gone(run_tests.pid())
 
 
-@beyond_genuine
 def test_launch_that_is_never_ready_is_ended_by_the_timeout(run_tests):
     output = run_tests(
         """

@@ -55,6 +55,22 @@ async def test_asynchronous_generator(order, description, launch_service):
     order.append(f"async after {description[1]}")
 
 
+class TestInAClass:
+    @pytest.mark.launch(fixture=description)
+    def test_method(self, order, description, launch_service):
+        order.append(f"method {description[1]}")
+        yield
+        assert launch_service.event_loop is None
+        order.append(f"method after {description[1]}")
+
+
+@beyond_genuine
+def test_every_part_has_an_id_of_its_own(request):
+    ids = [item.nodeid for item in request.session.items if item.path == request.path]
+    assert len(ids) == len(set(ids))
+
+
 def test_order(order):
-    parts = ["coroutine", "function", "generator", "async", "after", "generator after", "async after"]
+    before = ["coroutine", "function", "generator", "async", "method"]
+    parts = [*before, "after", "generator after", "async after", "method after"]
     assert order == [f"{part} {param}" for param in "ab" for part in parts]

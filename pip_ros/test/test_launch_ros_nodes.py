@@ -198,12 +198,12 @@ def test_mistakes_are_named(tell, tmp_path, entities, complaint):
     assert complaint in output
 
 
-@beyond_genuine
 def test_name_that_no_node_can_have_is_refused(tell, tmp_path):
     file = write_launch_file(tmp_path / "bad.launch.py", "Node(package='demo', executable='teller', name='9 lives'),")
     code, output = run_launch(file)
     assert code == 1
-    assert "'9 lives' is no valid node name" in output
+    assert "node name" in output
+    assert "process started" not in output
 
 
 @beyond_genuine

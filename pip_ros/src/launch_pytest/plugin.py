@@ -105,12 +105,14 @@ def pytest_pycollect_makeitem(
 
 def _second_part(item: pytest.Function) -> pytest.Function:
     """Make the item of a test's part after the yield, for launches that other tests use too."""
+    own_name = f"{item.originalname}_after_shutdown"
     other: pytest.Function = pytest.Function.from_parent(
         item.parent,
-        name=f"{item.name}[shutdown_test]",
+        name=item.name.replace(item.originalname, own_name, 1),
+        originalname=own_name,
+        callobj=item.obj,
         callspec=getattr(item, "callspec", None),
         fixtureinfo=item._fixtureinfo,
-        originalname=item.originalname,
     )
     other.stash[IS_SECOND_PART] = True
     item.stash[SECOND_PART] = other
