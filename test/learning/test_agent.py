@@ -134,7 +134,7 @@ def test_act_explores_unless_told_not_to(small_agent):
 
 
 def deployed(tensors, obs):
-    """The policy as the docstring of `actor_tensors` tells others to compute it."""
+    """Compute the policy as the docstring of `actor_tensors` tells others to compute it."""
     t = tensors
     x = np.clip((obs - t["obs_mean"]) * t["obs_scale"], -t["obs_clip"], t["obs_clip"])
     x = x @ t["weight_0"] + t["bias_0"]

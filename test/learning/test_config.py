@@ -30,7 +30,7 @@ def test_wrong_value_says_what_is_allowed(name, value, allowed):
 
 
 def test_unknown_name_suggests_the_near_one():
-    with pytest.raises(InvalidConfig, match="did you mean discrepancy_weight?"):
+    with pytest.raises(InvalidConfig, match="did you mean discrepancy_weight"):
         Config.from_dict({"discrepency_weight": 0.1})
 
 

@@ -154,12 +154,11 @@ def test_origins_can_be_sampled_apart(transitions):
     ],
 )
 def test_bad_data_is_refused_by_name_and_nothing_enters(transitions, field, values):
-    held = experience()
+    held, fields = experience(), {field: values}
+    if field == "obs":
+        fields["next_obs"] = values
     with pytest.raises(InvalidData) as refused:
-        if field == "obs":
-            held.add(transitions(3, obs=values, next_obs=values))
-        else:
-            held.add(transitions(3, **{field: values}))
+        held.add(transitions(3, **fields))
     assert refused.value.field == field
     assert held.global_.size == held.local.size == held.initial.size == 0
 

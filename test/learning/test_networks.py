@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 
 from ompo_ros.learning.mlp import MLP, Sizes
 from ompo_ros.learning.networks import Actor, Critic, squash
@@ -14,7 +14,7 @@ CPU = torch.device("cpu")
 
 
 def plain(mlp, flat, x):
-    """The network by the textbook, differentiable in everything."""
+    """Compute the network by the textbook, differentiable in everything."""
     p = dict(zip(mlp.named, mlp.split(flat), strict=True))
     z = x @ p["weight_0"] + p["bias_0"]
     h = torch.tanh(F.layer_norm(z, z.shape[-1:]) * p["gain"] + p["offset"]) if mlp.sizes.layer_norm else F.elu(z)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 from test_networks import plain
 
 from ompo_ros.learning.networks import squash
@@ -98,7 +98,7 @@ def test_td3(small_agent):
 
 
 def occupancy_update(agent, hand, reward, slope, power, initial_weight):
-    """The update OMPO and AlgaeDICE share; `power` and `slope` are f* and f*' of Ψ, already rescaled."""
+    """Make the update OMPO and AlgaeDICE share; `power` and `slope` are f* and f*' of Ψ, already rescaled."""
     temperature = 1.0
     action, log_prob = hand.policy(torch.cat((hand.next_obs, hand.initial)), hand.noise(2 * N, ACT))
     next_action, initial_action = action[:N], action[N:]
