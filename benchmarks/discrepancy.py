@@ -55,7 +55,7 @@ class Dynamics(NamedTuple):
 
 SOURCE = Dynamics(1.0, 0.0, (0.0, 0.0))
 SHIFTS = {
-    "turned": Dynamics(0.7, 1.8, (0.2, 0.0)),
+    "turned": Dynamics(0.7, 1.0, (0.2, 0.0)),
     "weak": Dynamics(0.4, 0.0, (0.25, 0.1)),
 }
 

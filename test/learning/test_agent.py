@@ -68,6 +68,26 @@ def test_a_round_trains_the_discriminator_once(small_agent, transitions):
     assert not torch.equal(weights, after)
 
 
+def test_every_stored_transition_carries_the_discriminators_latest_r(small_agent, transitions):
+    agent = small_agent(global_capacity=140)
+
+    def assert_rated():
+        rows = agent.experience.global_.used()["row"]
+        expected = agent.discriminator.log_ratio(agent.layout.transition(rows))
+        torch.testing.assert_close(agent.layout.log_ratio(rows), expected, atol=1e-6, rtol=1e-5)
+
+    agent.update(1)
+    assert_rated()
+    agent.observe(transitions(5, Origin.TARGET, seed=9))  # no round yet
+    agent.observe(transitions(30, Origin.SOURCE, seed=10))  # around the ring's end
+    agent.update(1)
+    assert_rated()
+    agent.observe(transitions(20, Origin.TARGET, seed=11))  # a round
+    agent.update(1)
+    assert_rated()
+    assert agent.layout.log_ratio(agent.experience.global_.used()["row"]).abs().min() > 0
+
+
 def test_local_buffer_larger_than_all_data_means_no_r(small_agent):
     agent = small_agent(local_capacity=1_000)
     metrics = agent.update(4)

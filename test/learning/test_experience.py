@@ -48,9 +48,18 @@ def test_ring_is_allocated_once_and_samples_uniformly():
     assert (shares - 0.1).abs().max() < 0.01
 
 
+@given(st.integers(1, 9), st.integers(0, 30), st.integers(0, 12))
+def test_newest_rows_are_the_ones_added_last(capacity, added, asked):
+    ring = Ring("ring", {"value": (0, torch.int64)}, capacity, CPU)
+    for i in range(added):
+        ring.add({"value": torch.tensor([i])})
+    newest = [value for part in ring.newest("value", asked) for value in part.tolist()]
+    assert newest == list(range(added))[added - min(asked, ring.size) :]
+
+
 def test_empty_ring_says_what_to_do():
     with pytest.raises(EmptyBuffer, match="D_G is empty: observe transitions first"):
-        experience().sample_into(torch.empty(4, 14), torch.Generator())
+        experience().sample_into(torch.empty(4, 15), torch.Generator())
 
 
 def test_full_global_buffer_stays_under_250_mb():
@@ -135,7 +144,7 @@ def test_episodes_of_one_transition(transitions):
 def test_origins_can_be_sampled_apart(transitions):
     held = experience(algorithm="darc")
     held.add(transitions(30, Origin.SOURCE, reward=np.full(30, 1.0, np.float32)))
-    out, rng = torch.empty(50, 14), torch.Generator().manual_seed(0)
+    out, rng = torch.empty(50, 15), torch.Generator().manual_seed(0)
     with pytest.raises(EmptyBuffer, match="no transition of the target"):
         held.sample_origin_into(out, Origin.TARGET, rng)
     held.add(transitions(10, Origin.TARGET, reward=np.full(10, 2.0, np.float32)))

@@ -30,7 +30,7 @@ class Hand:
             starts = agent.experience.initial.used()["obs"]
             self.initial = starts[torch.randint(len(starts), (N,), generator=self.rng)]
         self.obs, self.action = self.rows[:, :OBS], self.rows[:, OBS : OBS + ACT]
-        self.next_obs, self.reward, self.continues = self.rows[:, OBS + ACT : -2], self.rows[:, -2], self.rows[:, -1]
+        self.next_obs, self.reward, self.continues = self.rows[:, OBS + ACT : -3], self.rows[:, -3], self.rows[:, -2]
         copies = {
             name: module.flat.detach().clone() for name, module in agent.modules().items() if hasattr(module, "flat")
         }
@@ -134,8 +134,10 @@ def test_ompo(small_agent, discrepancy, sign):
     )
     agent.experience.finish_round()  # no round: the discriminator stays as it is
     agent.discriminator.trained = True
+    agent.rate(agent.experience.global_.used()["row"])
+    agent.experience.unrated = 0
     hand = Hand(agent, initial=True)
-    logit = agent.discriminator.network(hand.rows[:, :-2]).detach()
+    logit = agent.discriminator.network(hand.rows[:, :-3]).detach()
     assert (logit.abs() > 0.2).any()
     reward = (hand.reward + 1.0).log() + sign * 0.3 * logit.clamp(-0.2, 0.2)
     factor = 0.04**0.5
@@ -158,14 +160,14 @@ def test_darc(small_agent):
     both = torch.cat((hand.target_rows, hand.rows))
     both = both + 0.5 * hand.noise(*both.shape)
     label = torch.cat((torch.ones(N), torch.zeros(N)))
-    loss = 2 * F.binary_cross_entropy_with_logits(agent.with_next(both[:, :-2]), label)
+    loss = 2 * F.binary_cross_entropy_with_logits(agent.with_next(both[:, :-3]), label)
     loss = loss + 2 * F.binary_cross_entropy_with_logits(agent.without_next(both[:, : OBS + ACT]), label)
     torch.testing.assert_close(agent.classifiers_loss(both, N), loss)
     next_noise = hand.noise(N, ACT)
 
     agent._update_actor = lambda obs: None  # its rule is SAC's; here the critic's corrected target is in question
     agent.update(1)
-    correction = (agent.with_next(hand.rows[:, :-2]) - agent.without_next(hand.rows[:, : OBS + ACT])).detach()
+    correction = (agent.with_next(hand.rows[:, :-3]) - agent.without_next(hand.rows[:, : OBS + ACT])).detach()
     next_action, next_log_prob = hand.policy(hand.next_obs, next_noise)
     next_value = hand.q("target_critic", hand.next_obs, next_action).min(0).values - 0.2 * next_log_prob
     target = (hand.reward + correction + GAMMA * hand.continues * next_value).detach()
@@ -215,11 +217,11 @@ def test_none_without_linear_part_is_algaedice(small_agent):
 def test_online_bootstrap_differentiates_both_ends(small_agent):
     agent = small_agent(algorithm="ompo", bootstrap="online", discrepancy="none", entropy_temperature="none")
     rows = agent._sample()
-    onward = torch.cat((torch.cat((rows[:, OBS + ACT : -2], rows[:, :OBS])), torch.zeros(2 * N, ACT)), 1)
+    onward = torch.cat((torch.cat((rows[:, OBS + ACT : -3], rows[:, :OBS])), torch.zeros(2 * N, ACT)), 1)
     psi, _, _ = agent.residuals(rows, onward, torch.zeros(2 * N))
     (grad,) = torch.autograd.grad(psi.sum(), agent.critic.flat)
     flat = agent.critic.flat.detach().clone().requires_grad_(True)
     here, after = (plain(agent.critic, flat, x).squeeze(-1) for x in (rows[:, : OBS + ACT], onward[:N]))
-    expected = rows[:, -2] + GAMMA * rows[:, -1] * after - here
+    expected = rows[:, -3] + GAMMA * rows[:, -2] * after - here
     torch.testing.assert_close(psi, expected)
     torch.testing.assert_close(grad, torch.autograd.grad(expected.sum(), flat)[0], atol=1e-5, rtol=1e-4)
