@@ -67,8 +67,8 @@ def our_agent(settings: dict[str, Any]) -> OMPO:
 
 def our_turns(agent: OMPO, updates: int) -> tuple[Turn, Turn, Turn]:
     """Give updates, discriminator mini-batches, and samplings, each as a turn."""
-    local = agent.experience.round.used()["row"][:256, :-2].clone()
-    old = agent.experience.global_.used()["row"][:256, :-2].clone()
+    local = agent.experience.round.used()["row"][:256, :-3].clone()
+    old = agent.experience.global_.used()["row"][:256, :-3].clone()
 
     def sampling() -> None:
         for _ in range(updates * 4):
@@ -102,12 +102,12 @@ def products(config: Config) -> list[tuple[float, tuple[int, int, int, int]]]:
                 listed.append((times, (n, rows, b, a)))
 
     actor, critic = (OBS, hidden, hidden, 2 * ACT), (OBS + ACT, hidden, hidden, 1)
-    network(1.0, 1, 2 * batch, actor, (True, False, False))  # actions at s' and s0
+    onward = batch + config.initial_batch_size
+    network(1.0, 1, onward, actor, (True, False, False))  # actions at s' and s0
     network(1.0, heads, batch, critic, (True, False, False))  # target Q(s', a')
-    network(1.0, heads, 2 * batch, critic, (True, True, False))  # Q(s, a) and Q(s0, a0)
-    network(1.0, 1, batch, (2 * OBS + ACT, hidden, hidden, 1), (True, False, False))  # R
-    network(0.5, heads, 2 * batch, critic, (True, False, True))  # the actor's step through frozen critics
-    network(0.5, 1, 2 * batch, actor, (False, True, False))
+    network(1.0, heads, onward, critic, (True, True, False))  # Q(s, a) and Q(s0, a0)
+    network(0.5, heads, onward, critic, (True, False, True))  # the actor's step through frozen critics
+    network(0.5, 1, onward, actor, (False, True, False))
     return listed
 
 

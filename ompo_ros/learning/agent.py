@@ -42,7 +42,7 @@ class Agent(ABC):
         self.acting_rng = generator(torch.device("cpu"), seed + 2)
         self._make_networks()
         self._rows = torch.empty(config.batch_size, self.layout.width, device=device)
-        self._initial = torch.empty(config.batch_size, obs_dim, device=device)
+        self._initial = torch.empty(config.initial_batch_size, obs_dim, device=device)
         self._readings: dict[str, Reading] = {}
 
     def _log_reward(self) -> bool:

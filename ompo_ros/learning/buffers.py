@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +19,10 @@ class EmptyBuffer(RuntimeError):
 
 
 class Layout(NamedTuple):
-    """Where a transition's parts lie in its row `obs | action | next_obs | reward | continues`.
+    """Where a transition's parts lie in its row `obs | action | next_obs | reward | continues | log_ratio`.
 
-    The order makes (s, a) and (s, a, s') plain slices, so that no network's input has to be assembled.
+    The order makes (s, a) and (s, a, s') plain slices, so that no network's input has to be assembled. R of a stored
+    transition changes only when the discriminator learns: it lies in the row, and comes with the sample for free.
     """
 
     obs_dim: int
@@ -29,7 +30,7 @@ class Layout(NamedTuple):
 
     @property
     def width(self) -> int:
-        return 2 * self.obs_dim + self.act_dim + 2
+        return 2 * self.obs_dim + self.act_dim + 3
 
     def obs(self, rows: Tensor) -> Tensor:
         return rows[:, : self.obs_dim]
@@ -38,16 +39,20 @@ class Layout(NamedTuple):
         return rows[:, : self.obs_dim + self.act_dim]
 
     def next_obs(self, rows: Tensor) -> Tensor:
-        return rows[:, self.obs_dim + self.act_dim : -2]
+        return rows[:, self.obs_dim + self.act_dim : -3]
 
     def transition(self, rows: Tensor) -> Tensor:
-        return rows[:, :-2]
+        return rows[:, :-3]
 
     def reward(self, rows: Tensor) -> Tensor:
-        return rows[:, -2]
+        return rows[:, -3]
 
     def continues(self, rows: Tensor) -> Tensor:
         """Zero where the task itself ended; a truncated episode's value goes on."""
+        return rows[:, -2]
+
+    def log_ratio(self, rows: Tensor) -> Tensor:
+        """R as the discriminator last rated it."""
         return rows[:, -1]
 
 
@@ -95,6 +100,14 @@ class Ring:
         """Give the rows held, as views, in the order of the memory."""
         return {name: column[: self.size] for name, column in self.columns.items()}
 
+    def newest(self, column: str, count: int) -> Iterator[Tensor]:
+        """View the rows added last, in one piece or, around the end, in two."""
+        count = min(count, self.size)
+        start = self.cursor - count
+        if start < 0:
+            yield self.columns[column][start + self.capacity : self.capacity]
+        yield self.columns[column][max(start, 0) : self.cursor]
+
     def clear(self) -> None:
         self.size = self.cursor = 0
 
@@ -124,9 +137,10 @@ def pack(transitions: Transitions, layout: Layout) -> dict[str, Tensor]:
     row = np.empty((len(transitions), layout.width), np.float32)
     row[:, : layout.obs_dim] = transitions.obs
     row[:, layout.obs_dim : layout.obs_dim + layout.act_dim] = transitions.action
-    row[:, layout.obs_dim + layout.act_dim : -2] = transitions.next_obs
-    row[:, -2] = transitions.reward
-    row[:, -1] = ~transitions.terminated
+    row[:, layout.obs_dim + layout.act_dim : -3] = transitions.next_obs
+    row[:, -3] = transitions.reward
+    row[:, -2] = ~transitions.terminated
+    row[:, -1] = 0.0
     flags = transitions.terminated * np.uint8(TERMINATED) + transitions.truncated * np.uint8(TRUNCATED)
     flags += np.uint8(TARGET if transitions.origin is Origin.TARGET else 0)
     return {

@@ -112,6 +112,13 @@ class Config:
     discriminator_lr: float = _setting(
         3e-4, "Adam step of the discriminator", "3e-4 in the authors' program", low=0, high=1
     )
+    initial_batch_size: int = _setting(
+        128,
+        "initial states of a mini-batch; their term weighs little",
+        "256 in the authors' program",
+        low=1,
+        high=1_000_000,
+    )
     discount: float = _setting(0.99, "discount factor gamma", "0.99", low=0, high=1)
     target_tau: float = _setting(
         0.005, "step of target networks towards the learned ones", "none (the authors' program: 0.005)", low=0, high=1
@@ -235,6 +242,7 @@ AUTHORS = {
     "discrepancy": "paper",
     "discrepancy_weight": 0.001,
     "discrepancy_bound": 16.0,
+    "initial_batch_size": 256,
     "online_share": 0.05,
     "reward_shift": 1.0,
 }

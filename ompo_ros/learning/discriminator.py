@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from ompo_ros.learning.buffers import Ring
+from ompo_ros.learning.buffers import Layout, Ring
 from ompo_ros.learning.config import Config
 from ompo_ros.learning.device import adam, descend
 from ompo_ros.learning.networks import Discriminative
@@ -55,12 +55,12 @@ class Discriminator:
         """Give the share of values the bound held back."""
         return (log_ratio.abs() >= self._bound).float().mean()
 
-    def learn(self, local: Ring, global_: Ring, normalizer: Normalizer, rng: torch.Generator) -> None:
+    def learn(self, local: Ring, global_: Ring, layout: Layout, normalizer: Normalizer, rng: torch.Generator) -> None:
         """Train on one round: `draws` times |D_L| transitions of D_G, each for `batches` balanced mini-batches."""
-        fresh = normalizer.transition_(local.used()["row"][:, :-2].clone())
+        fresh = normalizer.transition_(layout.transition(local.used()["row"]).clone())
         for _ in range(self._draws):
-            old = global_.columns["row"][global_.draw(len(fresh), rng)][:, :-2]
-            old = normalizer.transition_(old.contiguous())
+            old = layout.transition(global_.columns["row"][global_.draw(len(fresh), rng)])
+            normalizer.transition_(old)
             for _ in range(self._batches):
                 drawn = torch.randint(len(fresh), (2, self._batch_size), generator=rng, device=rng.device)
                 self.step(fresh[drawn[0]], old[drawn[1]], rng)

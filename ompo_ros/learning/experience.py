@@ -29,6 +29,7 @@ class Experience:
         self.initial = Ring("D_0", {"obs": (layout.obs_dim, torch.float32)}, config.initial_capacity, device)
         self.round_waits = False
         self.rounds_skipped = 0
+        self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
         self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
         self._all_fresh = config.setting != "domain_adaptation"
         # Only OMPO tells fresh transitions from old ones; the others learn from all of them at once.
@@ -51,9 +52,8 @@ class Experience:
         rows = pack(transitions, self.layout)
         self.seen[transitions.origin] += len(transitions)
         self._add_initial(transitions.obs[transitions.step == 0], fresh)
-        self.forget_places()
         if not fresh or self._immediate:
-            self.global_.add(rows)
+            self._add_global(rows)
         if fresh:
             self._add_fresh(rows)
 
@@ -65,6 +65,11 @@ class Experience:
             self.initial.clear()
             self.initial_from_target = True
         self.initial.add({"obs": torch.from_numpy(obs)})
+
+    def _add_global(self, rows: dict[str, Tensor]) -> None:
+        self.global_.add(rows)
+        self.unrated += len(rows["row"])
+        self.forget_places()
 
     def _add_fresh(self, rows: dict[str, Tensor]) -> None:
         count, start = len(rows["row"]), 0
@@ -87,8 +92,7 @@ class Experience:
     def finish_round(self) -> None:
         """Merge D_G with D_L; its rows stay readable until the next round, for the metrics."""
         if not self._immediate:
-            self.global_.add(self.round.used())
-            self.forget_places()
+            self._add_global(self.round.used())
         self.round_waits = False
 
     def forget_places(self) -> None:

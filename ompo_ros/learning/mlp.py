@@ -55,7 +55,8 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor, frozen: bool = False) -> Tensor:
         """Compute all heads; frozen, the gradient goes through to the inputs and costs nothing for the parameters."""
-        out: Tensor = _Pass.apply(x, self.flat.detach() if frozen else self.flat, self)  # type: ignore[no-untyped-call]
+        keep = torch.is_grad_enabled() and (x.requires_grad or not frozen)
+        out: Tensor = _Pass.apply(x, self.flat.detach() if frozen else self.flat, self, keep)  # type: ignore[no-untyped-call]
         return out
 
 
@@ -68,21 +69,22 @@ class _Pass(torch.autograd.Function):
     """The network's value, and by hand its gradients in the inputs and in the block of parameters."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, flat: Tensor, mlp: MLP) -> Tensor:  # noqa: ANN401
+    def forward(ctx: Any, x: Tensor, flat: Tensor, mlp: MLP, keep: bool) -> Tensor:  # noqa: ANN401
         p = mlp.named
         x = x.expand(mlp.sizes.heads, *x.shape)
         first = torch.baddbmm(p["bias_0"], x, p["weight_0"])
-        hidden, *kept_first = _layer_norm_tanh(first, p) if mlp.sizes.layer_norm else _elu_(first)
-        out, slope = _elu_(torch.baddbmm(p["bias_1"], hidden, p["weight_1"]))
-        ctx.mlp = mlp
-        ctx.save_for_backward(flat, x, hidden, out, slope, *kept_first)
+        hidden, *kept_first = _layer_norm_tanh(first, p) if mlp.sizes.layer_norm else _elu_(first, keep)
+        out, slope = _elu_(torch.baddbmm(p["bias_1"], hidden, p["weight_1"]), keep)
+        if keep:
+            ctx.mlp = mlp
+            ctx.save_for_backward(flat, x, hidden, out, slope, *kept_first)
         return torch.baddbmm(p["bias_2"], out, p["weight_2"])
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:  # noqa: ANN401
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:  # noqa: ANN401
         mlp: MLP = ctx.mlp
         flat, x, hidden, out, slope, *kept_first = ctx.saved_tensors
-        wants_x, wants_flat, _ = ctx.needs_input_grad
+        wants_x, wants_flat, *_ = ctx.needs_input_grad
         p = mlp.named
         at_second = torch.bmm(grad, p["weight_2"].mT).mul_(slope)
         at_hidden = torch.bmm(at_second, p["weight_1"].mT)
@@ -97,16 +99,17 @@ class _Pass(torch.autograd.Function):
                 torch.bmm(rows.mT, at, out=parts[f"weight_{i}"])
                 torch.sum(at, 1, keepdim=True, out=parts[f"bias_{i}"])
         x_grad = torch.bmm(at_first, p["weight_0"].mT).sum(0) if wants_x else None
-        return x_grad, flat_grad, None
+        return x_grad, flat_grad, None, None
 
 
-def _elu_(x: Tensor) -> tuple[Tensor, Tensor]:
-    """ELU in place, and its slope exp(min(x, 0)).
+def _elu_(x: Tensor, keep: bool) -> tuple[Tensor, Tensor]:
+    """Compute ELU in place, and its slope exp(min(x, 0)) if that will be needed.
 
     max(x, slope - 1) is the same function as torch's own, which calls expm1 at half the price of the layer's product.
     """
     slope = x.clamp_max(0.0).exp_()
-    return torch.maximum(x, slope - 1.0, out=x), slope
+    below = slope - 1.0 if keep else slope.sub_(1.0)
+    return torch.maximum(x, below, out=x), slope
 
 
 def _layer_norm_tanh(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:

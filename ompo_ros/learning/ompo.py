@@ -13,6 +13,8 @@ from ompo_ros.learning.device import descend
 from ompo_ros.learning.discriminator import Discriminator
 from ompo_ros.learning.objective import Objective, effective_sample_size
 
+RATED_AT_ONCE = 4_096
+
 
 class OMPO(Agent):
     """max over π, min over Q of (1 - γ) E[Q(s0, a0)] + α E_{D_G}[f*(Ψ / α)], with Ψ = r ± R + γ Q(s', a') - Q(s, a)."""
@@ -29,13 +31,25 @@ class OMPO(Agent):
         return self.config.reward == "log"
 
     def _begin(self) -> None:
-        """Line 16 of algorithm 1: a full D_L trains the discriminator, then joins D_G."""
+        """Lines 15 to 20 of algorithm 1: a full D_L trains the discriminator, D_G is rated by it, D_L joins D_G."""
         experience = self.experience
-        if not experience.round_waits:
-            return
-        if self.uses_discriminator and experience.global_.size > 0:
-            self.discriminator.learn(experience.round, experience.global_, self.normalizer, self.learning_rng)
-        experience.finish_round()
+        if experience.round_waits:
+            if self.uses_discriminator and experience.global_.size > 0:
+                self.discriminator.learn(
+                    experience.round, experience.global_, self.layout, self.normalizer, self.learning_rng
+                )
+                experience.unrated = experience.global_.size
+            experience.finish_round()
+        if self.discriminator.trained and experience.unrated:
+            for rows in experience.global_.newest("row", experience.unrated):
+                self.rate(rows)
+            experience.unrated = 0
+
+    def rate(self, rows: Tensor) -> None:
+        """Write R into stored rows, a cache's worth at a time."""
+        for part in torch.split(rows, RATED_AT_ONCE):
+            transition = self.normalizer.transition_(self.layout.transition(part).clone())
+            self.layout.log_ratio(part).copy_(self.discriminator.log_ratio(transition))
 
     def _step(self, with_actor: bool) -> None:
         rows, initial = self._sample(), self._sample_initial()
@@ -54,7 +68,7 @@ class OMPO(Agent):
         reward = self.reward(self.layout.reward(rows))
         if not self.uses_discriminator:
             return reward
-        log_ratio = self.discriminator.log_ratio(self.layout.transition(rows))
+        log_ratio = self.layout.log_ratio(rows).clone()  # the sample's memory will be the next one's
         self._readings.update(
             R_global=log_ratio.mean,
             R_saturation=lambda: self.discriminator.saturation(log_ratio),
@@ -85,7 +99,7 @@ class OMPO(Agent):
         online = self.config.bootstrap == "online"
         here = self.layout.obs_action(rows)
         values = self.critic(torch.cat((here, onward if online else onward[n:])))
-        value, initial_value = values[:, :n], values[:, -n:]
+        value, initial_value = values[:, :n], values[:, -len(onward) + n :]
         next_value = values[:, n : 2 * n] if online else self._bootstrap(onward[:n])
         next_value = next_value - self.temperature * log_prob[:n]
         psi = self.objective.residual(self.corrected_reward(rows), self.layout.continues(rows), next_value, value)

@@ -47,6 +47,7 @@ def counters(agent: Agent) -> dict[str, Any]:
         "seen": {origin.name: count for origin, count in experience.seen.items()},
         "round_waits": experience.round_waits,
         "rounds_skipped": experience.rounds_skipped,
+        "unrated": experience.unrated,
         "initial_from_target": experience.initial_from_target,
         "statistics": {name: statistics.count for name, statistics in _statistics(agent).items()},
         "flags": agent.flags(),
@@ -79,6 +80,7 @@ def _restore_experience(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -
     experience.seen = {Origin[name]: count for name, count in counted["seen"].items()}
     experience.round_waits = counted["round_waits"]
     experience.rounds_skipped = counted["rounds_skipped"]
+    experience.unrated = counted["unrated"]
     experience.initial_from_target = counted["initial_from_target"]
     experience.forget_places()
 

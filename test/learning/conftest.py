@@ -34,10 +34,16 @@ def transitions():
 
 @pytest.fixture
 def small_agent():
-    """A learner small enough for hand computation, with some experience of source and target."""
+    """Make a learner small enough for hand computation, with some experience of source and target."""
 
     def make(seed=0, fill=True, **settings):
-        sizes = {"hidden_size": 16, "batch_size": 8, "local_capacity": 20, "global_capacity": 500}
+        sizes = {
+            "hidden_size": 16,
+            "batch_size": 8,
+            "initial_batch_size": 8,
+            "local_capacity": 20,
+            "global_capacity": 500,
+        }
         sizes |= {"discriminator_draws": 2, "discriminator_batches": 3, "initial_capacity": 50}
         agent = make_agent(Config(**{**sizes, **settings}), OBS, ACT, seed, "cpu")
         if fill:

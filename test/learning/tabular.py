@@ -69,7 +69,12 @@ def minimise(loss, start, steps=8):
     """Descend a smooth convex function of one table to its minimum."""
     table = start.clone().requires_grad_(True)
     optimizer = torch.optim.LBFGS(
-        [table], max_iter=300, history_size=50, tolerance_grad=1e-13, tolerance_change=1e-16, line_search_fn="strong_wolfe"
+        [table],
+        max_iter=300,
+        history_size=50,
+        tolerance_grad=1e-13,
+        tolerance_change=1e-16,
+        line_search_fn="strong_wolfe",
     )
 
     def closure():

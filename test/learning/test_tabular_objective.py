@@ -48,6 +48,13 @@ def test_conjugate_and_its_slope_are_those_of_f(q):
     torch.testing.assert_close(conjugate_slope(y, q)[inside], x[where][inside], atol=1e-3, rtol=1e-3)
 
 
+@pytest.mark.parametrize("q", [1.05, 1.5, 2.0])
+def test_slope_is_the_gradient_also_at_zero(q):
+    y = torch.tensor([-2.0, -1e-30, 0.0, 1e-30, 2.0], requires_grad=True)
+    (slope,) = torch.autograd.grad(conjugate(y, q).sum(), y)
+    torch.testing.assert_close(slope, conjugate_slope(y.detach(), q))
+
+
 @pytest.mark.parametrize("q", [1.2, 1.5, 2.0])
 @pytest.mark.parametrize("alpha", [0.001, 0.3, 2.0])
 def test_rescaled_terms_are_the_equations_times_one_factor(q, alpha):
@@ -151,7 +158,7 @@ def test_plus_r_is_the_lower_bound_and_minus_r_is_none():
 
 
 def test_the_papers_divergence_does_not_dominate_kl():
-    """f(x) = |x - 1|^p / p is below x log x - x + 1 near 1 for q < 2, and below 1 for q = 2: proposition 4.1 asks more."""
+    """Near 1 for q < 2, and below 1 for q = 2, f is less than x log x - x + 1: proposition 4.1 asks for more."""
     x = torch.tensor([0.5, 0.9, 1.1], dtype=torch.float64)
     of_kl = x * x.log() - x + 1
     assert (f(x, 1.5) < of_kl).all()
