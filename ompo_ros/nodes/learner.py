@@ -20,7 +20,7 @@ from ompo_ros.learning import Agent, Config, checkpoint, make_agent, settings
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.nodes import qos
-from ompo_ros.nodes.main import run
+from ompo_ros.nodes.main import STEADY, run
 from ompo_ros.nodes.parameters import InvalidParameter, declare, refuse_unknown
 from ompo_ros.resources import resource_path
 from ompo_ros.streams import StreamCounts
@@ -72,7 +72,7 @@ class Learner(Node):
         self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
         self.create_service(Trigger, "~/save_checkpoint", self._on_save)
         self.create_service(SetBool, "~/set_paused", self._on_pause)
-        self.create_timer(1.0, self._report)
+        self.create_timer(1.0, self._report, clock=STEADY)
         if pretrained or resume:
             self._publish_actor()
         self._report()

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 
+
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for what must go on even where simulated time stands still
 
 
 class Finished(Exception):

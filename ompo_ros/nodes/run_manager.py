@@ -19,7 +19,7 @@ from ompo_ros.conversions import check_episode, metrics_from_msg
 from ompo_ros.experiments.record import Evaluation, RunRecord, Sample, progress_line
 from ompo_ros.experiments.report import write_run
 from ompo_ros.nodes import qos
-from ompo_ros.nodes.main import Finished, run
+from ompo_ros.nodes.main import STEADY, Finished, run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.transitions import InvalidData
 
@@ -44,8 +44,8 @@ class RunManager(Node):
         self._enable = self.create_client(SetBool, "target_collector/set_enabled")
         self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
-        self.create_timer(period, self._tell)
-        self._start = self.create_timer(0.2, self._begin_when_all_are_there)
+        self.create_timer(period, self._tell, clock=STEADY)
+        self._start = self.create_timer(0.2, self._begin_when_all_are_there, clock=STEADY)
 
     # -- stages -------------------------------------------------------------------------------------------------
 
@@ -53,8 +53,11 @@ class RunManager(Node):
         if self._learner is None or not self._evaluate.server_is_ready() or not self._enable.service_is_ready():
             return
         self._start.cancel()
-        has_policy = self._learner.policy_version > 0
-        if self._episodes_before and has_policy:
+        self._enable.call_async(SetBool.Request(data=True)).add_done_callback(self._on_enabled)
+
+    def _on_enabled(self, _: Future) -> None:
+        """The arm is on its way home; an evaluation asked for now comes before any exploration."""
+        if self._episodes_before and self._learner is not None and self._learner.policy_version > 0:
             self.get_logger().info(f"evaluating the policy as it comes, {self._episodes_before} episodes")
             self._play(self._episodes_before, self._explore)
         else:
@@ -64,7 +67,6 @@ class RunManager(Node):
         self._record.before = before
         self.get_logger().info(f"before: {before or 'not evaluated, there is no policy yet'}")
         self._began = time.monotonic()
-        self._enable.call_async(SetBool.Request(data=True))
 
     def _end(self) -> None:
         self._ending = True

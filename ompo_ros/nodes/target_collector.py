@@ -47,12 +47,14 @@ class TargetCollector(Node):
         self._dry_run = declare(self, "dry_run", False, "Do everything but command the robot and feed the learner.")
         scale = declare(self, "speed_scale", 1.0, "Share of the velocity limits to use.", low=0.01, high=1.0)
         self._lockstep = declare(self, "lockstep", False, "Act on each joint state at once, for robot_sim in lockstep.")
+        enabled = declare(self, "enabled", True, "Move at once; otherwise wait for ~/set_enabled.")
         max_steps = declare(self, "max_target_steps", 0, "Transitions after which to hold; 0: none.", low=0, high=10**9)
         refuse_unknown(self)
         self.robot = load_robot(preset, driver)
         self.collector = Collector(
             self.robot, Task(task, reward), seed=seed, max_steps=max_steps, speed_scale=scale, home=not self._dry_run
         )
+        self.collector.enabled = enabled
         self._reader = JointStateReader(self.robot)
         self._cadence = Cadence(self.robot.control_rate)
         self._state: ArmState | None = None
