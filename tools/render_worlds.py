@@ -66,7 +66,7 @@ def main() -> None:
     save("panda", [("ompo/PandaReachDense-v0", {}), ("ompo/PandaPushDense-v0", {})])
     save("panda_gym", [("ompo/PandaGymReachDense-v0", {}), ("ompo/PandaGymPushDense-v0", {})])
     for robot in ("Hopper", "Walker2d"):
-        worlds = [(f"ompo/{robot}{shift}-v0", {}) for shift in ("Source", "Target")]
+        worlds: list[tuple[str, dict[str, Any]]] = [(f"ompo/{robot}{shift}-v0", {}) for shift in ("Source", "Target")]
         save(robot.lower(), worlds, steps=LOCOMOTION_STEPS)
     save("ant_humanoid", [("ompo/AntTarget-v0", {}), ("ompo/HumanoidTarget-v0", {})], steps=LOCOMOTION_STEPS)
     names = ["".join(word.capitalize() for word in task.split("-")) for task in META_WORLD]

@@ -98,6 +98,19 @@ def test_an_ended_episode_keeps_its_last_observation_and_starts_anew():
     assert info["_final_obs"].all()
 
 
+def test_resetting_one_arm_leaves_the_others_alone():
+    env = PandaVectorEnv(3, "push", "dense", "randomized")
+    env.reset(seed=0)
+    env.step(random_actions(3, 1)[0])
+    world = env.world
+    before = [part.copy() for part in (world.values.table, world.goal, world.plant.q, world.episode, world.step_index)]
+    world.reset(np.array([1]))
+    after = [world.values.table, world.goal, world.plant.q, world.episode, world.step_index]
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old[[0, 2]], new[[0, 2]])
+        assert not np.array_equal(old[1], new[1])
+
+
 def test_gymnasium_makes_the_batch():
     env = gymnasium.make_vec(
         "ompo/PandaPushSparse-v0", num_envs=4, vectorization_mode="vector_entry_point", domain="randomized"
