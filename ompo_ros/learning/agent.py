@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -12,11 +12,12 @@ from torch import Tensor, nn
 
 from ompo_ros.learning.buffers import EmptyBuffer, Layout
 from ompo_ros.learning.config import Config
-from ompo_ros.learning.device import adam, compiled, generator, track
+from ompo_ros.learning.device import compiled, generator, track
 from ompo_ros.learning.experience import Experience
 from ompo_ros.learning.metrics import Metrics, Reading
 from ompo_ros.learning.networks import Actor, Critic
 from ompo_ros.learning.normalization import Normalizer, RewardTransform
+from ompo_ros.learning.optimizer import Adam, Group
 from ompo_ros.transitions import InvalidData, Transitions
 
 Array = NDArray[np.generic]
@@ -63,10 +64,11 @@ class Agent(ABC):
         )
         track(self.target_critic, self.critic, 1.0)
         self.log_temperature = nn.Parameter(torch.tensor(c.initial_temperature, device=self.device).log())
-        self.critic_optimizer = adam(self.critic.parameters(), c.critic_lr)
-        # The temperature's loss depends on nothing of the actor's, so that one step serves both.
-        temperature: dict[str, Any] = {"params": [self.log_temperature], "lr": c.temperature_lr}
-        self.actor_optimizer = adam([{"params": list(self.actor.parameters())}, temperature], c.actor_lr)
+        self.critic_optimizer = Adam(Group(self.critic.parameters(), c.critic_lr))
+        # The temperature's loss depends on nothing of the actor's, so that one pass serves both.
+        self.actor_optimizer = Adam(
+            Group(self.actor.parameters(), c.actor_lr), Group([self.log_temperature], c.temperature_lr)
+        )
 
     def compile(self) -> None:
         """Compile the networks' passes if the settings ask for it."""
@@ -188,7 +190,7 @@ class Agent(ABC):
         """Name the networks a checkpoint keeps."""
         return {"actor": self.actor, "critic": self.critic, "target_critic": self.target_critic}
 
-    def optimizers(self) -> dict[str, torch.optim.Optimizer]:
+    def optimizers(self) -> dict[str, Adam]:
         """Name the optimisers a checkpoint keeps."""
         return {"actor": self.actor_optimizer, "critic": self.critic_optimizer}
 

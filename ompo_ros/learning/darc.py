@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ompo_ros.learning.device import adam, descend
 from ompo_ros.learning.discriminator import classification_loss
 from ompo_ros.learning.networks import Discriminative
+from ompo_ros.learning.optimizer import Adam, Group
 from ompo_ros.learning.sac import SAC
 from ompo_ros.transitions import Origin
 
@@ -20,9 +20,8 @@ class DARC(SAC):
         inputs = self.obs_dim + self.act_dim
         self.with_next = Discriminative(inputs + self.obs_dim, self.config.hidden_size, self._init_rng, self.device)
         self.without_next = Discriminative(inputs, self.config.hidden_size, self._init_rng, self.device)
-        self.classifier_optimizer = adam(
-            [*self.with_next.parameters(), *self.without_next.parameters()], self.config.discriminator_lr
-        )
+        parameters = (*self.with_next.parameters(), *self.without_next.parameters())
+        self.classifier_optimizer = Adam(Group(parameters, self.config.discriminator_lr))
         self._target_rows = torch.empty(self.config.batch_size, self.layout.width, device=self.device)
 
     @property
@@ -43,7 +42,7 @@ class DARC(SAC):
         noise = torch.randn(rows.shape, generator=self.learning_rng, device=self.device)
         rows = torch.add(rows, noise, alpha=self.config.classifier_noise)
         loss = self.classifiers_loss(rows, len(target))
-        descend(self.classifier_optimizer, loss)
+        self.classifier_optimizer.descend(loss)
         self._readings.update(classifier_loss=loss.detach)
 
     def classifiers_loss(self, rows: Tensor, targets: int) -> Tensor:
@@ -71,5 +70,5 @@ class DARC(SAC):
     def modules(self) -> dict[str, nn.Module]:
         return {**super().modules(), "with_next": self.with_next, "without_next": self.without_next}
 
-    def optimizers(self) -> dict[str, torch.optim.Optimizer]:
+    def optimizers(self) -> dict[str, Adam]:
         return {**super().optimizers(), "classifier": self.classifier_optimizer}

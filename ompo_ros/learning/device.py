@@ -1,10 +1,9 @@
-"""Where and how the learner computes: device, threads, fused optimiser steps, optional compilation."""
+"""Where and how the learner computes: device, random numbers, target networks, optional compilation."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -26,23 +25,6 @@ def resolve(name: str) -> torch.device:
 def generator(device: torch.device, seed: int) -> torch.Generator:
     """Make random numbers that belong to one learner and go into its checkpoint."""
     return torch.Generator(device).manual_seed(seed)
-
-
-def adam(parameters: Iterable[nn.Parameter] | list[dict[str, Any]], lr: float) -> torch.optim.Adam:
-    """Adam whose whole step is one fused kernel a tensor, and on CUDA can be captured in a graph."""
-    optimizer = torch.optim.Adam(parameters, lr=lr, fused=True)
-    on_cuda = any(p.is_cuda for group in optimizer.param_groups for p in group["params"])
-    for group in optimizer.param_groups:
-        group["capturable"] = on_cuda
-    return optimizer
-
-
-def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    """One step on the optimiser's own parameters; no other network on the way gets a gradient."""
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
-        parameter.grad = gradient
-    optimizer.step()
 
 
 def track(target: nn.Module, source: nn.Module, tau: float) -> None:

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from ompo_ros.learning.buffers import Layout, Ring
 from ompo_ros.learning.config import Config
-from ompo_ros.learning.device import adam, descend
 from ompo_ros.learning.networks import Discriminative
 from ompo_ros.learning.normalization import Normalizer
+from ompo_ros.learning.optimizer import Adam, Group
 
 
 def classification_loss(logit: Tensor, positive: bool) -> Tensor:
@@ -32,7 +32,7 @@ class Discriminator:
 
     def __init__(self, config: Config, transition_dim: int, rng: torch.Generator, device: torch.device) -> None:
         self.network = Discriminative(transition_dim, config.hidden_size, rng, device)
-        self.optimizer = adam(self.network.parameters(), config.discriminator_lr)
+        self.optimizer = Adam(Group(self.network.parameters(), config.discriminator_lr))
         self.trained = False
         self.last_loss = torch.zeros((), device=device)
         self._bound = config.discrepancy_bound
@@ -74,5 +74,5 @@ class Discriminator:
         if self._penalty > 0.0:
             share = torch.rand((len(local), 1), generator=rng, device=rng.device)
             loss = loss + self._penalty * gradient_penalty(self.network, torch.lerp(global_, local, share)).mean()
-        descend(self.optimizer, loss)
+        self.optimizer.descend(loss)
         self.last_loss = loss.detach()

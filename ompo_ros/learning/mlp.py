@@ -55,8 +55,7 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor, frozen: bool = False) -> Tensor:
         """Compute all heads; frozen, the gradient goes through to the inputs and costs nothing for the parameters."""
-        keep = torch.is_grad_enabled() and (x.requires_grad or not frozen)
-        out: Tensor = _Pass.apply(x, self.flat.detach() if frozen else self.flat, self, keep)  # type: ignore[no-untyped-call]
+        out: Tensor = _Pass.apply(x, self.flat.detach() if frozen else self.flat, self)  # type: ignore[no-untyped-call]
         return out
 
 
@@ -69,47 +68,50 @@ class _Pass(torch.autograd.Function):
     """The network's value, and by hand its gradients in the inputs and in the block of parameters."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, flat: Tensor, mlp: MLP, keep: bool) -> Tensor:  # noqa: ANN401
+    def forward(ctx: Any, x: Tensor, flat: Tensor, mlp: MLP) -> Tensor:  # noqa: ANN401
         p = mlp.named
         x = x.expand(mlp.sizes.heads, *x.shape)
         first = torch.baddbmm(p["bias_0"], x, p["weight_0"])
-        hidden, *kept_first = _layer_norm_tanh(first, p) if mlp.sizes.layer_norm else _elu_(first, keep)
-        out, slope = _elu_(torch.baddbmm(p["bias_1"], hidden, p["weight_1"]), keep)
-        if keep:
-            ctx.mlp = mlp
-            ctx.save_for_backward(flat, x, hidden, out, slope, *kept_first)
+        hidden, *kept = _layer_norm_tanh(first, p) if mlp.sizes.layer_norm else (_elu_(first),)
+        out = _elu_(torch.baddbmm(p["bias_1"], hidden, p["weight_1"]))
+        ctx.mlp = mlp
+        ctx.save_for_backward(flat, x, hidden, out, *kept)
         return torch.baddbmm(p["bias_2"], out, p["weight_2"])
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:  # noqa: ANN401
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:  # noqa: ANN401
         mlp: MLP = ctx.mlp
-        flat, x, hidden, out, slope, *kept_first = ctx.saved_tensors
-        wants_x, wants_flat, *_ = ctx.needs_input_grad
+        flat, x, hidden, out, *kept = ctx.saved_tensors
+        wants_x, wants_flat, _ = ctx.needs_input_grad
         p = mlp.named
-        at_second = torch.bmm(grad, p["weight_2"].mT).mul_(slope)
+        at_second = _elu_backward_(torch.bmm(grad, p["weight_2"].mT), out)
         at_hidden = torch.bmm(at_second, p["weight_1"].mT)
         flat_grad = torch.empty_like(flat) if wants_flat else None
         parts = dict(zip(p, mlp.split(flat_grad), strict=True)) if flat_grad is not None else {}
         if mlp.sizes.layer_norm:
-            at_first = _layer_norm_tanh_backward(at_hidden, hidden, kept_first, p["gain"], parts)
+            at_first = _layer_norm_tanh_backward(at_hidden, hidden, kept, p["gain"], parts)
         else:
-            at_first = at_hidden.mul_(kept_first[0])
+            at_first = _elu_backward_(at_hidden, hidden)
         if parts:
             for i, (rows, at) in enumerate(((x, at_first), (hidden, at_second), (out, grad))):
                 torch.bmm(rows.mT, at, out=parts[f"weight_{i}"])
                 torch.sum(at, 1, keepdim=True, out=parts[f"bias_{i}"])
         x_grad = torch.bmm(at_first, p["weight_0"].mT).sum(0) if wants_x else None
-        return x_grad, flat_grad, None, None
+        return x_grad, flat_grad, None
 
 
-def _elu_(x: Tensor, keep: bool) -> tuple[Tensor, Tensor]:
-    """Compute ELU in place, and its slope exp(min(x, 0)) if that will be needed.
+def _elu_(x: Tensor) -> Tensor:
+    """Compute ELU in place as max(x, exp(min(x, 0)) - 1).
 
-    max(x, slope - 1) is the same function as torch's own, which calls expm1 at half the price of the layer's product.
+    Torch's own is the same function, but calls expm1, which costs half as much as the layer's product.
     """
-    slope = x.clamp_max(0.0).exp_()
-    below = slope - 1.0 if keep else slope.sub_(1.0)
-    return torch.maximum(x, below, out=x), slope
+    return torch.maximum(x, x.clamp_max(0.0).exp_().sub_(1.0), out=x)
+
+
+def _elu_backward_(grad: Tensor, out: Tensor) -> Tensor:
+    """Multiply in place by ELU's slope, which its result tells: 1 above zero, result + 1 below."""
+    torch.ops.aten.elu_backward.grad_input(grad, 1.0, 1.0, 1.0, True, out, grad_input=grad)
+    return grad
 
 
 def _layer_norm_tanh(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from ompo_ros.learning.agent import Agent
 from ompo_ros.learning.config import Config
-from ompo_ros.learning.device import descend
 from ompo_ros.learning.discriminator import Discriminator
 from ompo_ros.learning.objective import Objective, effective_sample_size
+from ompo_ros.learning.optimizer import Adam
 
 RATED_AT_ONCE = 4_096
 
@@ -83,7 +83,7 @@ class OMPO(Agent):
         if self.config.initial_term:
             loss = loss + self.objective.initial_loss(initial_value).mean(1)
         loss = loss.sum()
-        descend(self.critic_optimizer, loss)
+        self.critic_optimizer.descend(loss)
         psi, value = psi.detach(), value.detach()
         self._readings.update(
             critic_loss=loss.detach,
@@ -120,7 +120,7 @@ class OMPO(Agent):
         if self.config.initial_term:
             gain = gain + self.objective.initial_loss(values[n:]).mean()
         temperature = self.temperature
-        descend(self.actor_optimizer, self._temperature_loss(log_prob) - gain)
+        self.actor_optimizer.descend(self._temperature_loss(log_prob) - gain)
         gain, log_prob = gain.detach(), log_prob.detach()
         self._readings.update(
             actor_loss=lambda: -gain, entropy=lambda: -log_prob.mean(), temperature=lambda: temperature
@@ -136,7 +136,7 @@ class OMPO(Agent):
     def modules(self) -> dict[str, nn.Module]:
         return {**super().modules(), "discriminator": self.discriminator.network}
 
-    def optimizers(self) -> dict[str, torch.optim.Optimizer]:
+    def optimizers(self) -> dict[str, Adam]:
         return {**super().optimizers(), "discriminator": self.discriminator.optimizer}
 
     def flags(self) -> dict[str, int]:

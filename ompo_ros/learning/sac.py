@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from ompo_ros.learning.agent import Agent
-from ompo_ros.learning.device import descend
 
 
 class SAC(Agent):
@@ -36,7 +35,7 @@ class SAC(Agent):
         target = self.soft_target(rows, reward)
         value = self.critic(self.layout.obs_action(rows))
         loss = 0.5 * (target - value).square().mean(1).sum()
-        descend(self.critic_optimizer, loss)
+        self.critic_optimizer.descend(loss)
         self._readings.update(critic_loss=loss.detach, q=value.detach().mean)
 
     def _update_actor(self, obs: Tensor) -> None:
@@ -44,6 +43,6 @@ class SAC(Agent):
         value = self.critic(torch.cat((obs, action), 1), frozen=True).amin(0)
         loss = (self.temperature * log_prob - value).mean()
         temperature = self.temperature
-        descend(self.actor_optimizer, loss + self._temperature_loss(log_prob))
+        self.actor_optimizer.descend(loss + self._temperature_loss(log_prob))
         log_prob = log_prob.detach()
         self._readings.update(actor_loss=loss.detach, entropy=lambda: -log_prob.mean(), temperature=lambda: temperature)

@@ -91,19 +91,8 @@ def _tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:
             yield f"{name}.{parameter_name}", parameter.detach()
     yield "log_temperature", agent.log_temperature.detach()
     for name, optimizer in agent.optimizers().items():
-        for i, parameter in enumerate(p for group in optimizer.param_groups for p in group["params"]):
-            for key, value in _moments(optimizer, parameter).items():
-                yield f"{name}_optimizer.{i}.{key}", value
-
-
-def _moments(optimizer: torch.optim.Optimizer, parameter: Tensor) -> dict[str, Tensor]:
-    """Adam's state of a parameter, made where no step has made it yet."""
-    state: dict[str, Tensor] = optimizer.state[parameter]
-    if not state:
-        state["step"] = torch.zeros((), dtype=torch.float32, device=parameter.device)
-        state["exp_avg"] = torch.zeros_like(parameter)
-        state["exp_avg_sq"] = torch.zeros_like(parameter)
-    return state
+        for key, moment in optimizer.state().items():
+            yield f"{name}_optimizer.{key}", moment
 
 
 def _statistics(agent: Agent) -> dict[str, RunningStatistics]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ompo_ros.learning.agent import Agent
-from ompo_ros.learning.device import descend, track
+from ompo_ros.learning.device import track
 
 
 class TD3(Agent):
@@ -32,7 +32,7 @@ class TD3(Agent):
         target = self.smoothed_target(rows)
         value = self.critic(self.layout.obs_action(rows))
         loss = (target - value).square().mean(1).sum()
-        descend(self.critic_optimizer, loss)
+        self.critic_optimizer.descend(loss)
         self._readings.update(critic_loss=loss.detach, q=value.detach().mean)
         if with_actor:
             self._update_actor(self.layout.obs(rows))
@@ -53,7 +53,7 @@ class TD3(Agent):
     def _update_actor(self, obs: Tensor) -> None:
         action = self.actor.distribution(obs)[0].tanh()
         loss = -self.critic(torch.cat((obs, action), 1), frozen=True)[0].mean()
-        descend(self.actor_optimizer, loss + 0.0 * self.log_temperature)
+        self.actor_optimizer.descend(loss + 0.0 * self.log_temperature)
         self._readings.update(actor_loss=loss.detach)
 
     def modules(self) -> dict[str, nn.Module]:
