@@ -49,7 +49,7 @@ def test_a_broken_state_is_refused_with_what_is_wrong(reader, names, position, v
 
 
 def test_states_of_something_else_are_told_apart(reader):
-    with pytest.raises(ForeignJointState, match="fr3_joint1.*expects panda_joint1.*`robot`"):
+    with pytest.raises(ForeignJointState, match=r"fr3_joint1.*expects panda_joint1.*`robot`"):
         reader.read([f"fr3_joint{i}" for i in range(1, 8)], VALUES, VALUES)
 
 

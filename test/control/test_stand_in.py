@@ -1,4 +1,4 @@
-"""The stand-in robot: disturbed as its domain says, holding when nobody commands, drifting from visit home to visit home."""
+"""The stand-in robot: disturbed as its domain says, holding when nobody commands, drifting from visit to visit home."""
 
 import numpy as np
 import pytest
