@@ -45,10 +45,6 @@ class Cadence:
             self._elapsed += gap
         self._last = now
 
-    def pause(self) -> None:
-        """Leave the time until the next tick out: the loop is not meant to run."""
-        self._last = None
-
     def report(self) -> CadenceReport:
         """Sum up the ticks since the last report."""
         rate = self._ticks / self._elapsed if self._elapsed > 0.0 else 0.0

@@ -162,6 +162,8 @@ class Collector:
         age = now - state.time
         if age > self.robot.stale_after:
             return f"no joint state for {age:.2f} s"
+        if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
+            return "the joint state is not finite"
         if self.task.has_cube and cube is None:
             return "the task needs the cube's position, but the topic `cube` is silent"
         if self._episode is not None and now - self._last_step > _MAX_GAP * self.robot.period:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -60,6 +61,7 @@ class TargetCollector(Node):
         self._state: ArmState | None = None
         self._cube: FloatArray | None = None
         self._fault = self._told = ""
+        self._heard = 0.0
         self._id, self._run, self._sequence, self._episodes = (
             self.get_fully_qualified_name(),
             secrets.randbits(63),
@@ -109,7 +111,7 @@ class TargetCollector(Node):
         now = stamp if self._lockstep else self._now()
         try:
             position, velocity = self._reader.read(msg.name, msg.position, msg.velocity)
-            self._state, self._fault = ArmState(position, velocity, now), ""
+            self._state, self._fault, self._heard = ArmState(position, velocity, now), "", time.monotonic()
         except ForeignJointState as error:
             if self._state is None:
                 self._fault = str(error)
@@ -186,7 +188,7 @@ class TargetCollector(Node):
             "late_ticks": self._cadence.total_late,
             "ticks": self._cadence.total_ticks,
             "worst_period_ms": round(cadence.worst * 1e3, 1),
-            "state_age_ms": round((self._now() - self._state.time) * 1e3, 1) if self._state else "never",
+            "state_age_ms": round((time.monotonic() - self._heard) * 1e3, 1) if self._state else "never",
             **collector.figures(),
         }
         status = DiagnosticStatus(
