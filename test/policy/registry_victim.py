@@ -1,4 +1,4 @@
-"""Writes to a registry until it is killed, over and over; forks instead of starts, so that a kill costs milliseconds."""
+"""Writes to a registry until it is killed, over and over; forked, not started, so that a kill costs milliseconds."""
 
 from __future__ import annotations
 
