@@ -69,5 +69,7 @@ setup(
     maintainer_email="maintainers@users.noreply.a-seed-c8f021cf.example",
     description="Online off-dynamics policy adaptation (OMPO) for robot arms, as ROS 2 nodes.",
     license="Apache-2.0",
-    entry_points={"console_scripts": [f"{node} = {PACKAGE}.nodes.{node}:main" for node in NODES]},
+    entry_points={
+        "console_scripts": [f"ompo = {PACKAGE}.cli:main", *(f"{node} = {PACKAGE}.nodes.{node}:main" for node in NODES)]
+    },
 )

@@ -11,6 +11,7 @@ import hashlib
 import os
 import time
 from pathlib import Path
+from typing import IO
 
 from ompo_ros.policy.decode import DecodeError
 from ompo_ros.policy.errors import RefusedPolicy
@@ -52,7 +53,7 @@ class Registry:
     def close(self) -> None:
         """Let another process write."""
         if not self._read_only:
-            os.close(self._lock)
+            self._lock.close()
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -193,14 +194,15 @@ def _known(channel: str) -> str:
     return channel
 
 
-def _lock(path: Path) -> int:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def _lock(path: Path) -> IO[bytes]:
+    """Held until the file is closed or the process ends, however it ends."""
+    file = path.open("ab")
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        os.close(handle)
+        file.close()
         raise RegistryError(f"{path.parent} is in use by another process, perhaps a running policy_server") from error
-    return handle
+    return file
 
 
 def _write_whole(path: Path, content: bytes) -> None:
