@@ -23,12 +23,27 @@ SHARE = FindPackageShare("ompo_ros")
 ARGUMENTS = [
     ("task", "reach", "What the arm learns.", ["reach", "push"]),
     ("reward", "dense", "How the task is rewarded.", ["dense", "sparse"]),
-    ("target", "auto", "The robot: a stand-in, or real; auto is panda_gym where PyBullet is installed, else mujoco.", ["auto", "panda_gym", "mujoco", "real"]),
-    ("target_domain", "unknown_arm", "Hidden dynamics of the stand-in: a file of config/domains, by name or path.", None),
+    (
+        "target",
+        "auto",
+        "The robot: a stand-in, or real; auto is panda_gym where PyBullet is installed, else mujoco.",
+        ["auto", "panda_gym", "mujoco", "real"],
+    ),
+    ("target_domain", "hidden", "Hidden dynamics of the stand-in: a file of config/domains, by name or path.", None),
     ("robot", "panda", "Robot preset.", ["panda", "fr3"]),
-    ("setting", "domain_adaptation", "Which of the paper's settings.", ["domain_adaptation", "stationary", "non_stationary"]),
+    (
+        "setting",
+        "domain_adaptation",
+        "Which of the paper's settings.",
+        ["domain_adaptation", "stationary", "non_stationary"],
+    ),
     ("algorithm", "ompo", "Update rule.", ["ompo", "sac", "td3", "algaedice", "darc"]),
-    ("pretrained", "models/policies/panda_reach.safetensors", "Networks to start from; none starts from scratch.", None),
+    (
+        "pretrained",
+        "models/policies/panda_reach.safetensors",
+        "Networks to start from; none starts from scratch.",
+        None,
+    ),
     ("params_file", PathJoinSubstitution([SHARE, "config", "adapt.yaml"]), "Parameters of all nodes.", None),
     ("device", "auto", "Where the learner computes: auto, cpu, cuda or cuda:N.", None),
     ("target_steps", "6000", "Steps on the target after which the run ends; 0: endless.", None),
@@ -47,7 +62,9 @@ ARGUMENTS = [
 def generate_launch_description() -> LaunchDescription:
     """Declare every argument with its meaning; what they lead to is decided when their values are known."""
     declared = [
-        DeclareLaunchArgument(name, default_value=default, description=text, **({"choices": choices} if choices else {}))
+        DeclareLaunchArgument(
+            name, default_value=default, description=text, **({"choices": choices} if choices else {})
+        )
         for name, default, text, choices in ARGUMENTS
     ]
     profile = PathJoinSubstitution([SHARE, "config", "fastdds.xml"])
@@ -69,7 +86,9 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
     nodes = [node for role in roles for node in ROLES[role](values)]
     return [
-        LogInfo(msg=f"adapting to {values['target']} ({values['algorithm']}, {values['setting']}), run in {values['run_dir']}"),
+        LogInfo(
+            msg=f"adapting to {values['target']} ({values['algorithm']}, {values['setting']}), run in {values['run_dir']}"
+        ),
         GroupAction([PushRosNamespace(values["namespace"]), *nodes]),
     ]
 
@@ -135,7 +154,14 @@ def source_nodes(values: dict[str, str]) -> list[Node]:
     number = int(values["num_sources"])
     task = {"task": values["task"], "reward": values["reward"], "seed": int(values["seed"]), "num_sources": number}
     return [
-        node("source_collector", values, {**task, "index": i}, name=f"source_collector_{i}", respawn=True, respawn_delay=1.0)
+        node(
+            "source_collector",
+            values,
+            {**task, "index": i},
+            name=f"source_collector_{i}",
+            respawn=True,
+            respawn_delay=1.0,
+        )
         for i in range(number)
     ]
 

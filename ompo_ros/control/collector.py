@@ -104,6 +104,11 @@ class Collector:
         self._moving = False
 
     @property
+    def moving(self) -> bool:
+        """Whether the arm was told to move, and not yet to rest."""
+        return self._moving
+
+    @property
     def exploration_done(self) -> bool:
         return 0 < self._max_steps <= self.target_steps
 
@@ -129,7 +134,7 @@ class Collector:
 
     def tick(self, state: ArmState | None, cube: FloatArray | None, now: float, fault: str = "") -> Tick:
         """Advance by one control period; `fault` says what is wrong with the robot's messages, if anything is."""
-        if 0.0 <= now - self._last_tick < self.robot.period / 2.0:
+        if self._moving and 0.0 <= now - self._last_tick < self.robot.period / 2.0:
             return Tick()  # makes up for a late one: the arm needs its period
         self._last_tick = now
         doubt = fault or self._doubt(state, cube, now)

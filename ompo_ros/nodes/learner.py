@@ -41,9 +41,15 @@ class Learner(Node):
         device = declare(self, "device", "auto", "Where the networks live: auto, cpu, cuda or cuda:N.")
         self._folder = Path(declare(self, "run_dir", "runs/adapt", "Folder of this run's checkpoints and logs."))
         resume = declare(self, "resume", False, "Go on from the run's newest checkpoint; without one, start afresh.")
-        pretrained = declare(self, "pretrained", "", "Networks to start from: a file, or one under models/; empty: none.")
-        self._publish_period = declare(self, "publish_period", 2.0, "Seconds between two actors.", low=0.05, high=3600.0)
-        self._save_period = declare(self, "checkpoint_period", 60.0, "Seconds between two checkpoints.", low=1.0, high=1e6)
+        pretrained = declare(
+            self, "pretrained", "", "Networks to start from: a file, or one under models/; empty: none."
+        )
+        self._publish_period = declare(
+            self, "publish_period", 2.0, "Seconds between two actors.", low=0.05, high=3600.0
+        )
+        self._save_period = declare(
+            self, "checkpoint_period", 60.0, "Seconds between two checkpoints.", low=1.0, high=1e6
+        )
         self._keep = declare(self, "keep_checkpoints", 2, "Checkpoints kept.", low=1, high=1000)
         self._pacing = self._declare_pacing()
         contract = Task(task, reward).contract

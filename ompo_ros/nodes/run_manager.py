@@ -31,8 +31,12 @@ class RunManager(Node):
         super().__init__("run_manager")
         self._folder = Path(declare(self, "run_dir", "runs/adapt", "Folder of the report."))
         self._episodes_before = declare(self, "episodes_before", 20, "Evaluated before; 0: none.", low=0, high=100_000)
-        self._episodes_after = declare(self, "episodes_after", 100, "Evaluated at the end; 0: none.", low=0, high=100_000)
-        self._settings = json.loads(declare(self, "settings", "{}", "What the run was started with, as JSON, for the report."))
+        self._episodes_after = declare(
+            self, "episodes_after", 100, "Evaluated at the end; 0: none.", low=0, high=100_000
+        )
+        self._settings = json.loads(
+            declare(self, "settings", "{}", "What the run was started with, as JSON, for the report.")
+        )
         period = declare(self, "progress_period", 5.0, "Seconds between two progress lines.", low=0.5, high=3600.0)
         target_steps = declare(self, "target_steps", 0, "Target transitions the run ends after.", low=0, high=10**9)
         refuse_unknown(self)

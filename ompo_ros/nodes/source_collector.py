@@ -31,7 +31,9 @@ class SourceCollector(Node):
         super().__init__("source_collector")
         task = declare(self, "task", "reach", "Task the arms play.", choices=("reach", "push"))
         reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
-        domain = declare(self, "domain", "randomized", "Dynamics to draw from: a file's name in config/domains, or a path.")
+        domain = declare(
+            self, "domain", "randomized", "Dynamics to draw from: a file's name in config/domains, or a path."
+        )
         self._arms = declare(self, "arms", 16, "Arms simulated at once.", low=1, high=4096)
         threads = declare(self, "threads", 1, "Threads the simulator uses.", low=1, high=256)
         self._batch_steps = declare(self, "batch_steps", 16, "Steps of every arm in one message.", low=1, high=1000)

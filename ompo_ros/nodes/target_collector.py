@@ -27,7 +27,7 @@ from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluate_action import EvaluateAction
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
-from ompo_ros.nodes.robot_topics import COMMANDS, STATES, command_to_msg, command_type, state_subscription_qos, topic_in
+from ompo_ros.nodes.robot_topics import COMMANDS, STATES, CommandMessage, command_to_msg, command_type, state_subscription_qos, topic_in
 from ompo_ros.policy.runtime import PolicyRuntime
 
 _SILENCE = 1.0  # s without a joint state until a collector in lockstep gives its episode up
@@ -61,6 +61,7 @@ class TargetCollector(Node):
         self._state: ArmState | None = None
         self._cube: FloatArray | None = None
         self._fault = self._told = ""
+        self._last_command: CommandMessage | None = None
         self._heard = 0.0
         self._id, self._run, self._sequence, self._episodes = (
             self.get_fully_qualified_name(),
@@ -133,7 +134,10 @@ class TargetCollector(Node):
     def _tick(self, now: float) -> None:
         tick = self.collector.tick(self._state, self._cube, now, self._fault)
         if tick.command is not None and not self._dry_run:
-            self._commands.publish(command_to_msg(self.robot, tick.command))
+            self._last_command = command_to_msg(self.robot, tick.command)
+            self._commands.publish(self._last_command)
+        elif self._lockstep and self.collector.moving and self._last_command is not None:
+            self._commands.publish(self._last_command)  # the robot says again where it is: it did not hear us
         if tick.finished is not None:
             self._hand_over(tick.finished)
         self._evaluate.tick()
