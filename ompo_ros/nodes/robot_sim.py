@@ -21,9 +21,7 @@ from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import InvalidParameter, declare, refuse_unknown
 from ompo_ros.nodes.robot_topics import COMMANDS, STATES, CommandMessage, command_type, positions_from_msg, topic_in
 
-_REPUBLISH_AFTER = (
-    0.2  # s without a command until a lockstep robot says again where it is, so that nobody waits forever
-)
+_LOCKSTEP_PATIENCE = 0.3  # s without a command until a lockstep robot moves on by itself: nobody waits forever
 _MAX_CATCH_UP = 10  # publish periods made up for at once after a pause of the machine
 
 
@@ -62,8 +60,8 @@ class RobotSim(Node):
         self.create_subscription(command_type(self._robot), topic, on_command, COMMANDS)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # its own time moves others; others' must not move it
         self._started, self._published = time.monotonic(), 0
-        period = _REPUBLISH_AFTER if lockstep else 1.0 / (self._rate * self._factor)
-        self._timer = self.create_timer(period, self._publish if lockstep else self._on_timer, clock=steady)
+        period = _LOCKSTEP_PATIENCE if lockstep else 1.0 / (self._rate * self._factor)
+        self._timer = self.create_timer(period, self._lockstep if lockstep else self._on_timer, clock=steady)
         pace = "in lockstep" if lockstep else f"at {self._factor:g} x real time"
         self.get_logger().info(f"{preset} in {simulator}, domain {domain}, {pace}, commands on {topic}")
 
@@ -87,8 +85,11 @@ class RobotSim(Node):
     def _on_lockstep_command(self, msg: CommandMessage) -> None:
         self._on_command(msg)
         self._queue.clear()
-        self._arm.advance(self._robot.period)
         self._timer.reset()
+        self._lockstep()
+
+    def _lockstep(self) -> None:
+        self._arm.advance(self._robot.period)
         self._publish()
 
     def _on_timer(self) -> None:
@@ -117,6 +118,10 @@ class RobotSim(Node):
         if self._clock_topic is not None:
             stamp = Time(sec=int(self._arm.time), nanosec=int(np.fmod(self._arm.time, 1.0) * 1e9))
             self._clock_topic.publish(ClockMsg(clock=stamp))
+        if self._has_cube:
+            cube = PointStamped(header=Header(stamp=stamp, frame_id=BASE_FRAME))
+            cube.point.x, cube.point.y, cube.point.z = measured.cube.tolist()
+            self._cube.publish(cube)
         self._states.publish(
             JointState(
                 header=Header(stamp=stamp),
@@ -125,10 +130,6 @@ class RobotSim(Node):
                 velocity=measured.velocity.tolist(),
             )
         )
-        if self._has_cube:
-            cube = PointStamped(header=Header(stamp=stamp, frame_id=BASE_FRAME))
-            cube.point.x, cube.point.y, cube.point.z = measured.cube.tolist()
-            self._cube.publish(cube)
 
 
 def main() -> None:
