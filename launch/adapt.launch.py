@@ -86,9 +86,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
     nodes = [node for role in roles for node in ROLES[role](values)]
     return [
-        LogInfo(
-            msg=f"adapting to {values['target']} ({values['algorithm']}, {values['setting']}), run in {values['run_dir']}"
-        ),
+        LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
         GroupAction([PushRosNamespace(values["namespace"]), *nodes]),
     ]
 

@@ -37,7 +37,7 @@ def load_networks(agent: Agent, path: Path) -> None:
     for name, tensor in own.items():
         if found[name].shape != tensor.shape or not bool(found[name].isfinite().all()):
             raise UnusablePretraining(
-                f"{path}: {name} is {tuple(found[name].shape)}, finite numbers of shape {tuple(tensor.shape)} are needed"
+                f"{path}: {name} is {tuple(found[name].shape)}, finite numbers in {tuple(tensor.shape)} are needed"
             )
     with torch.no_grad():
         for name, tensor in own.items():

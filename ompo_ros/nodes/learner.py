@@ -1,4 +1,4 @@
-"""Turns transitions into a policy: fills the buffers, trains as the data allow, publishes the actor, keeps checkpoints."""
+"""Turns transitions into a policy: fills the buffers, trains as the data allow, publishes actors, keeps checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes a run from its first evaluation to its report: evaluates, explores, tells how it goes, evaluates again, ends."""
+"""Takes a run from its first evaluation to its report: evaluate, explore, tell how it goes, evaluate again, end."""
 
 from __future__ import annotations
 

@@ -27,7 +27,15 @@ from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluate_action import EvaluateAction
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
-from ompo_ros.nodes.robot_topics import COMMANDS, STATES, CommandMessage, command_to_msg, command_type, state_subscription_qos, topic_in
+from ompo_ros.nodes.robot_topics import (
+    COMMANDS,
+    STATES,
+    CommandMessage,
+    command_to_msg,
+    command_type,
+    state_subscription_qos,
+    topic_in,
+)
 from ompo_ros.policy.runtime import PolicyRuntime
 
 _SILENCE = 1.0  # s without a joint state until a collector in lockstep gives its episode up
