@@ -51,7 +51,7 @@ class Collection:
                 columns[name].append(values)
             self._return += reward
             self._step += 1
-            for arm in np.flatnonzero(truncated | terminated):
+            for arm in np.flatnonzero(truncated | terminated).tolist():
                 episodes.append(self._finish(arm, info, policy_version))
             self._obs = obs
         version = np.full(n * steps, policy_version, dtype=np.uint32)

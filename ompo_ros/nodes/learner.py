@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import rclpy
@@ -57,17 +58,16 @@ class Learner(Node):
         refuse_unknown(self)
         self._version = 0
         dimensions = (contract.observation_size, contract.action_size)
-        self._agent = self._resume(device, dimensions) if resume else None
-        if self._agent is None:
-            self._agent = make_agent(config, *dimensions, seed, device)
-            if pretrained:
-                load_networks(self._agent, resource_path(pretrained))
+        resumed = self._resume(device, dimensions) if resume else None
+        self._agent = resumed or make_agent(config, *dimensions, seed, device)
+        if pretrained and resumed is None:
+            load_networks(self._agent, resource_path(pretrained))
         self._counts = StreamCounts()
         self._refused = self._target_episodes = 0
         self._received = 0
         self._paused = False
         self._done = False
-        self._metrics: dict[str, float] = {}
+        self._metrics: Mapping[str, float] = {}
         self._rate_mark = (time.monotonic(), self._agent.updates)
         self._next_publish = self._next_save = time.monotonic() + self._save_period
         self._log = SummaryWriter(str(self._folder / "tensorboard"))
@@ -97,7 +97,7 @@ class Learner(Node):
         values = {}
         for setting in settings():
             numeric = not setting.choices and not isinstance(setting.default, (bool, str))
-            values[setting.name] = declare(
+            values[setting.name] = declare(  # type: ignore[type-var] # a setting is of any one kind
                 self,
                 f"learning.{setting.name}",
                 setting.default,

@@ -77,7 +77,7 @@ class SourceCollector(Node):
         """Whether our share of the learner's budget still has room."""
         if self._status is None or self._status.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED):
             return False
-        return self._sent_before + self._sent < self._status.source_budget / self._of
+        return bool(self._sent_before + self._sent < self._status.source_budget / self._of)
 
     def collect(self) -> None:
         """Play and send one batch."""
