@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Pacing:
     """The run's budget; every figure is a total since the run began, so that a resumed run goes on where it was."""
 
-    warmup: int  # source transitions before the first update
+    warmup: int  # transitions, of whatever origin, before the first update
     source_ratio: float  # source transitions per target transition
     update_to_data: float  # updates per target transition
     target_steps: int  # target transitions after which the run is finished; 0 for never
@@ -21,9 +21,11 @@ class Pacing:
 
     def updates_due(self, source_steps: int, target_steps: int, updates: int) -> int:
         """Updates the data allow beyond those already made."""
-        if source_steps < self.warmup:
+        if source_steps + target_steps < self.warmup:
             return 0
         return max(0, math.floor(self.update_to_data * target_steps) - updates)
 
-    def finished(self, target_steps: int) -> bool:
-        return 0 < self.target_steps <= target_steps
+    def finished(self, target_steps: int, updates: int) -> bool:
+        """Whether the target's steps are taken and paid back in updates."""
+        taken = 0 < self.target_steps <= target_steps
+        return taken and updates >= math.floor(self.update_to_data * target_steps)

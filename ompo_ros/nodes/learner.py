@@ -86,7 +86,7 @@ class Learner(Node):
 
     def _declare_pacing(self) -> Pacing:
         return Pacing(
-            warmup=declare(self, "warmup", 2000, "Source transitions before the first update.", low=0, high=10**9),
+            warmup=declare(self, "warmup", 2000, "Transitions before the first update.", low=0, high=10**9),
             source_ratio=declare(self, "source_ratio", 3.0, "Source per target transition.", low=0.0, high=1e6),
             update_to_data=declare(self, "update_to_data", 3.0, "Updates per target transition.", low=0.0, high=1e4),
             target_steps=declare(self, "target_steps", 0, "Target transitions to take; 0: endless.", low=0, high=10**9),
@@ -128,15 +128,14 @@ class Learner(Node):
 
     def _on_batch(self, msg: TransitionBatch) -> None:
         self._received += 1
+        lost = self._counts.count(msg.collector_id, msg.run, msg.sequence)
+        if lost:
+            self.get_logger().warning(f"{lost} batches of {msg.collector_id!r} were lost")
         try:
             self._agent.observe(transitions_from_msg(msg))
         except InvalidData as error:
             self._refused += 1
             self.get_logger().warning(f"refused a batch of {msg.collector_id!r}: {error}", throttle_duration_sec=5.0)
-            return
-        lost = self._counts.count(msg.collector_id, msg.run, msg.sequence)
-        if lost:
-            self.get_logger().warning(f"{lost} batches of {msg.collector_id!r} were lost")
 
     def _on_episode(self, msg: EpisodeSummary) -> None:
         try:
@@ -176,7 +175,7 @@ class Learner(Node):
         seen = self._agent.experience.seen
         due = self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates)
         if self._paused or due == 0 or not self._agent.ready:
-            self._finish_if_done(due)
+            self._finish_if_done()
             return False
         self._metrics = self._agent.update(min(due, SLICE))
         now = time.monotonic()
@@ -186,8 +185,8 @@ class Learner(Node):
             self._save()
         return True
 
-    def _finish_if_done(self, due: int) -> None:
-        if not self._done and due == 0 and self._pacing.finished(self._target_steps):
+    def _finish_if_done(self) -> None:
+        if not self._done and self._pacing.finished(self._target_steps, self._agent.updates):
             self._done = True
             self._publish_actor()
             self._save()

@@ -28,7 +28,7 @@ def run(make_node: Callable[[], AnyNode], spin: Callable[[AnyNode], None] = rclp
     rclpy.init()
     try:
         node = make_node()
-    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError) as error:
+    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError, OSError) as error:
         rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
         rclpy.try_shutdown()
         sys.exit(2)

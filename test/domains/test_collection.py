@@ -1,4 +1,4 @@
-"""Experience from many arms: whole episodes, each transition followed by the next of its arm, its own domain beside it."""
+"""Experience from many arms: whole episodes, each transition followed by the next of its arm, under its own domain."""
 
 import numpy as np
 import pytest

@@ -13,8 +13,9 @@ def test_the_source_budget_is_the_warmup_and_a_multiple_of_the_targets_steps():
 
 
 def test_no_update_before_the_warmup_is_there():
-    assert PACING.updates_due(source_steps=999, target_steps=100, updates=0) == 0
-    assert PACING.updates_due(source_steps=1000, target_steps=100, updates=0) == 400
+    assert PACING.updates_due(source_steps=899, target_steps=100, updates=0) == 0
+    assert PACING.updates_due(source_steps=900, target_steps=100, updates=0) == 400
+    assert PACING.updates_due(source_steps=0, target_steps=1000, updates=0) == 4000
 
 
 @given(steps=st.lists(st.integers(0, 50), max_size=30))
@@ -26,7 +27,11 @@ def test_spending_what_is_due_holds_the_ratio_exactly(steps):
     assert updates == 4 * seen
 
 
+def test_a_run_is_finished_when_its_steps_are_taken_and_learned_from():
+    assert PACING.finished(500, 2000)
+    assert not PACING.finished(500, 1999)
+    assert not PACING.finished(499, 2000)
+
+
 def test_a_run_without_a_limit_never_finishes():
-    assert PACING.finished(500)
-    assert not PACING.finished(499)
-    assert not Pacing(0, 1.0, 1.0, 0).finished(10**9)
+    assert not Pacing(0, 1.0, 1.0, 0).finished(10**9, 10**9)

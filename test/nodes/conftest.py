@@ -48,7 +48,7 @@ class Probe:
 
 
 @pytest.fixture
-def robot_probe(ros_domain):
+def probe(ros_domain):
     probe = Probe()
     yield probe
     probe.close()

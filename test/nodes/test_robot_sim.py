@@ -77,56 +77,56 @@ def stamp(state):
 
 
 @pytest.mark.launch(fixture=lockstep)
-def test_in_lockstep_each_command_is_one_control_period(robot_probe):
-    states = robot_probe.listen(JointState, "/ompo/joint_states", STATES)
-    cubes = robot_probe.listen(PointStamped, "/ompo/cube", STATES)
-    clocks = robot_probe.listen(Clock, "/clock", STATES)
-    commands = robot_probe.node.create_publisher(Float64MultiArray, FORWARD, COMMANDS)
+def test_in_lockstep_each_command_is_one_control_period(probe):
+    states = probe.listen(JointState, "/ompo/joint_states", STATES)
+    cubes = probe.listen(PointStamped, "/ompo/cube", STATES)
+    clocks = probe.listen(Clock, "/clock", STATES)
+    commands = probe.node.create_publisher(Float64MultiArray, FORWARD, COMMANDS)
     # It tells where it is though nobody commands it, so that nobody waits for ever.
-    robot_probe.spin_until(lambda: states and cubes and clocks and commands.get_subscription_count() == 1)
+    probe.spin_until(lambda: states and cubes and clocks and commands.get_subscription_count() == 1)
     assert states[0].name == list(ROBOT.joint_names)
     assert len(states[0].velocity) == 7
     target = ROBOT.home + 0.2
     for _ in range(30):
         count = len(states)
         commands.publish(Float64MultiArray(data=target.tolist()))
-        robot_probe.spin_until(lambda count=count: len(states) > count)
+        probe.spin_until(lambda count=count: len(states) > count)
     np.testing.assert_allclose(np.diff([stamp(state) for state in states]), 0.04, atol=1e-6)
     np.testing.assert_allclose(states[-1].position, target, atol=0.02)
 
 
 @pytest.mark.launch(fixture=fast)
-def test_without_commands_in_time_it_holds(robot_probe):
-    states = robot_probe.listen(JointState, "/ompo/joint_states", STATES)
-    commands = robot_probe.node.create_publisher(Float64MultiArray, FORWARD, COMMANDS)
-    robot_probe.spin_until(lambda: states and commands.get_subscription_count() == 1)
+def test_without_commands_in_time_it_holds(probe):
+    states = probe.listen(JointState, "/ompo/joint_states", STATES)
+    commands = probe.node.create_publisher(Float64MultiArray, FORWARD, COMMANDS)
+    probe.spin_until(lambda: states and commands.get_subscription_count() == 1)
     start = np.array(states[-1].position)
     commands.publish(Float64MultiArray(data=(start + 1.0).tolist()))
     begun = stamp(states[-1])
-    robot_probe.spin_until(lambda: stamp(states[-1]) > begun + 1.0)
+    probe.spin_until(lambda: stamp(states[-1]) > begun + 1.0)
     held = np.array(states[-1].position)
     assert 0.001 < np.abs(held - start).max() < 0.1  # one command moved it by one step, then it held
-    robot_probe.spin_until(lambda: stamp(states[-1]) > begun + 2.0)
+    probe.spin_until(lambda: stamp(states[-1]) > begun + 2.0)
     np.testing.assert_allclose(states[-1].position, held, atol=0.005)
 
 
 @pytest.mark.launch(fixture=fast)
-def test_a_senseless_command_changes_nothing(robot_probe):
-    states = robot_probe.listen(JointState, "/ompo/joint_states", STATES)
-    commands = robot_probe.node.create_publisher(Float64MultiArray, FORWARD, COMMANDS)
-    robot_probe.spin_until(lambda: states and commands.get_subscription_count() == 1)
+def test_a_senseless_command_changes_nothing(probe):
+    states = probe.listen(JointState, "/ompo/joint_states", STATES)
+    commands = probe.node.create_publisher(Float64MultiArray, FORWARD, COMMANDS)
+    probe.spin_until(lambda: states and commands.get_subscription_count() == 1)
     for senseless in ([float("nan")] * 7, [0.0] * 3, []):
         commands.publish(Float64MultiArray(data=senseless))
     begun = stamp(states[-1])
-    robot_probe.spin_until(lambda: stamp(states[-1]) > begun + 0.5)
+    probe.spin_until(lambda: stamp(states[-1]) > begun + 0.5)
     np.testing.assert_allclose(states[-1].position, ROBOT.home, atol=0.01)
 
 
 @pytest.mark.launch(fixture=trajectories)
-def test_a_trajectory_is_followed_to_its_end_by_joint_name(robot_probe):
-    states = robot_probe.listen(JointState, "/ompo/joint_states", STATES)
-    commands = robot_probe.node.create_publisher(JointTrajectory, TRAJECTORY, COMMANDS)
-    robot_probe.spin_until(lambda: states and commands.get_subscription_count() == 1)
+def test_a_trajectory_is_followed_to_its_end_by_joint_name(probe):
+    states = probe.listen(JointState, "/ompo/joint_states", STATES)
+    commands = probe.node.create_publisher(JointTrajectory, TRAJECTORY, COMMANDS)
+    probe.spin_until(lambda: states and commands.get_subscription_count() == 1)
     target = ROBOT.home + np.linspace(-0.1, 0.1, 7)
     trajectory = JointTrajectory(joint_names=list(reversed(ROBOT.joint_names)))
     for share in np.linspace(0.0, 1.0, 26)[1:]:
@@ -134,7 +134,7 @@ def test_a_trajectory_is_followed_to_its_end_by_joint_name(robot_probe):
         point.time_from_start.nanosec = round(share * 999_999_999)
         trajectory.points.append(point)
     commands.publish(trajectory)
-    robot_probe.spin_until(
+    probe.spin_until(
         lambda: np.abs(np.array(states[-1].position) - target).max() < 0.01, hint=lambda: states[-1].position
     )
 

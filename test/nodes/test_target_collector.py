@@ -132,8 +132,8 @@ class Ears:
 
 
 @pytest.fixture
-def ears(robot_probe):
-    return Ears(robot_probe)
+def ears(probe):
+    return Ears(probe)
 
 
 @pytest.mark.launch(fixture=graph)
