@@ -6,7 +6,7 @@ import secrets
 import time
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
 from rclpy.clock import Clock, ClockType
@@ -27,6 +27,7 @@ from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluate_action import EvaluateAction
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.nodes.reports import control_report, episode_summary
 from ompo_ros.nodes.robot_topics import COMMANDS, STATES, command_to_msg, command_type, state_subscription_qos, topic_in
 from ompo_ros.policy.runtime import PolicyRuntime
 
@@ -139,19 +140,7 @@ class TargetCollector(Node):
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()
-        dropped = finished.transitions is None
-        summary = EpisodeSummary(
-            stamp=stamp,
-            collector_id=self._id,
-            origin=EpisodeSummary.TARGET,
-            outcome=EpisodeSummary.DROPPED if dropped else EpisodeSummary.TRUNCATED,
-            episode=self._episodes,
-            steps=finished.steps,
-            episode_return=finished.episode_return,
-            success=finished.success,
-            deterministic=finished.deterministic,
-            policy_version=finished.policy_version,
-        )
+        summary = episode_summary(finished, collector_id=self._id, episode=self._episodes, stamp=stamp)
         self._episodes += 1
         if finished.transitions is not None and not finished.deterministic and not self._dry_run:
             self._transitions.publish(
@@ -189,14 +178,8 @@ class TargetCollector(Node):
             "state_age_ms": round((time.monotonic() - self._heard) * 1e3, 1) if self._state else "never",
             **collector.figures(),
         }
-        status = DiagnosticStatus(
-            level=DiagnosticStatus.WARN if collector.problem else DiagnosticStatus.OK,
-            name=f"{self._id}: control",
-            message=collector.problem or collector.phase.value,
-            hardware_id=self.robot.name,
-            values=[KeyValue(key=key, value=str(value)) for key, value in figures.items()],
-        )
-        self._diagnostics.publish(DiagnosticArray(status=[status]))
+        stamp, phase = self.get_clock().now().to_msg(), collector.phase.value
+        self._diagnostics.publish(control_report(self._id, self.robot.name, phase, collector.problem, figures, stamp))
 
     def _now(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9
