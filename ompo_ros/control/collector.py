@@ -104,11 +104,6 @@ class Collector:
         self._moving = False
 
     @property
-    def moving(self) -> bool:
-        """Whether the arm was told to move, and not yet to rest."""
-        return self._moving
-
-    @property
     def exploration_done(self) -> bool:
         return 0 < self._max_steps <= self.target_steps
 

@@ -6,7 +6,7 @@ import secrets
 import time
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
 from rclpy.clock import Clock, ClockType
@@ -27,15 +27,8 @@ from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluate_action import EvaluateAction
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
-from ompo_ros.nodes.robot_topics import (
-    COMMANDS,
-    STATES,
-    CommandMessage,
-    command_to_msg,
-    command_type,
-    state_subscription_qos,
-    topic_in,
-)
+from ompo_ros.nodes.reports import control_report, episode_summary
+from ompo_ros.nodes.robot_topics import COMMANDS, STATES, command_to_msg, command_type, state_subscription_qos, topic_in
 from ompo_ros.policy.runtime import PolicyRuntime
 
 _SILENCE = 1.0  # s without a joint state until a collector in lockstep gives its episode up
@@ -69,7 +62,6 @@ class TargetCollector(Node):
         self._state: ArmState | None = None
         self._cube: FloatArray | None = None
         self._fault = self._told = ""
-        self._last_command: CommandMessage | None = None
         self._heard = 0.0
         self._id, self._run, self._sequence, self._episodes = (
             self.get_fully_qualified_name(),
@@ -142,10 +134,7 @@ class TargetCollector(Node):
     def _tick(self, now: float) -> None:
         tick = self.collector.tick(self._state, self._cube, now, self._fault)
         if tick.command is not None and not self._dry_run:
-            self._last_command = command_to_msg(self.robot, tick.command)
-            self._commands.publish(self._last_command)
-        elif self._lockstep and self.collector.moving and self._last_command is not None:
-            self._commands.publish(self._last_command)  # the robot says again where it is: it did not hear us
+            self._commands.publish(command_to_msg(self.robot, tick.command))
         if tick.finished is not None:
             self._hand_over(tick.finished)
         self._evaluate.tick()
@@ -153,19 +142,7 @@ class TargetCollector(Node):
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()
-        dropped = finished.transitions is None
-        summary = EpisodeSummary(
-            stamp=stamp,
-            collector_id=self._id,
-            origin=EpisodeSummary.TARGET,
-            outcome=EpisodeSummary.DROPPED if dropped else EpisodeSummary.TRUNCATED,
-            episode=self._episodes,
-            steps=finished.steps,
-            episode_return=finished.episode_return,
-            success=finished.success,
-            deterministic=finished.deterministic,
-            policy_version=finished.policy_version,
-        )
+        summary = episode_summary(finished, collector_id=self._id, episode=self._episodes, stamp=stamp)
         self._episodes += 1
         if finished.transitions is not None and not finished.deterministic and not self._dry_run:
             self._transitions.publish(
@@ -203,14 +180,8 @@ class TargetCollector(Node):
             "state_age_ms": round((time.monotonic() - self._heard) * 1e3, 1) if self._state else "never",
             **collector.figures(),
         }
-        status = DiagnosticStatus(
-            level=DiagnosticStatus.WARN if collector.problem else DiagnosticStatus.OK,
-            name=f"{self._id}: control",
-            message=collector.problem or collector.phase.value,
-            hardware_id=self.robot.name,
-            values=[KeyValue(key=key, value=str(value)) for key, value in figures.items()],
-        )
-        self._diagnostics.publish(DiagnosticArray(status=[status]))
+        stamp, phase = self.get_clock().now().to_msg(), collector.phase.value
+        self._diagnostics.publish(control_report(self._id, self.robot.name, phase, collector.problem, figures, stamp))
 
     def _now(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9

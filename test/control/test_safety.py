@@ -34,6 +34,7 @@ class Watch:
 
     def see(self, command, gap):
         robot = self.robot
+        assert (Reason.EARLY in command.reasons) == (gap < PERIOD / 2.0)
         if Reason.EARLY in command.reasons:
             np.testing.assert_array_equal(command.position, self.last)
             return
@@ -72,6 +73,7 @@ def run(robot, states_and_proposals, gaps, speed_scale=1.0):
             continue
         if watch.last is None:
             watch.begin(state)
+            accepted = now - PERIOD
         watch.see(command, now - accepted)
         if Reason.EARLY not in command.reasons or now < accepted - PERIOD:
             accepted = now

@@ -83,7 +83,7 @@ class Collectors:
 
     def __init__(self, probe) -> None:
         self.probe = probe
-        self.sequence = 0
+        self.sequence = dict.fromkeys(Origin, 0)
         self.status: list[LearnerStatus] = []
         self.actors: list[ActorWeights] = []
         node = probe.node
@@ -99,10 +99,11 @@ class Collectors:
         self.probe.spin_until(lambda: matched() and self.status)
 
     def send(self, origin: Origin, **changes) -> None:
+        sequence = self.sequence[origin]
+        self.sequence[origin] += 1
         msg = transitions_to_msg(
-            transitions(origin, seed=self.sequence), collector_id="test", run=1, sequence=self.sequence, stamp=Time()
+            transitions(origin, seed=sequence), collector_id=origin.name, run=1, sequence=sequence, stamp=Time()
         )
-        self.sequence += 1
         for field, value in changes.items():
             setattr(msg, field, value)
         self.publishers[origin].publish(msg)
@@ -136,7 +137,7 @@ def test_refuses_what_is_wrong_and_loses_nothing_else(collectors):
     collectors.send(Origin.TARGET)
     collectors.send(Origin.TARGET, reward=[float("nan")] * 64)
     collectors.send(Origin.SOURCE, act_dim=3)
-    collectors.sequence += 2
+    collectors.sequence[Origin.TARGET] += 2
     collectors.send(Origin.TARGET)
     collectors.probe.spin_until(lambda: collectors.status[-1].target_steps == 128)
     collectors.probe.spin_until(lambda: collectors.status[-1].refused_messages == 2)
