@@ -117,7 +117,8 @@ class MujocoArms:
         if self._renderer is None:
             self._renderer = mujoco.Renderer(model, height=480, width=640)
         model.site_pos[model.site("goal").id] = goal
-        mujoco.mj_forward(model, data)
+        mujoco.mj_kinematics(model, data)  # positions only: looking must not touch the dynamics
+        mujoco.mj_camlight(model, data)
         self._renderer.update_scene(data, camera="overview")
         image: ImageArray = self._renderer.render()
         return image
@@ -127,6 +128,7 @@ class MujocoArms:
             self._pool.shutdown()
         if self._renderer is not None:
             self._renderer.close()
+            self._renderer = None
 
 
 class _Ids:
