@@ -51,7 +51,8 @@ def imported_modules(folder: Path) -> set[str]:
                 modules |= {alias.name.split(".")[0] for alias in statement.names}
             elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
                 modules.add(statement.module.split(".")[0])
-    return modules - set(sys.stdlib_module_names) - {"ompo_ros"}
+    helpers = {path.stem for path in (ROOT / "test").rglob("*.py")}
+    return modules - set(sys.stdlib_module_names) - {"ompo_ros"} - helpers
 
 
 @pytest.mark.parametrize("folder", ["ompo_ros", "launch", "test"])

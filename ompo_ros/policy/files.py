@@ -122,6 +122,7 @@ def _tensors(graph: GraphProto) -> dict[str, Float32Array]:
         raise errors.SparseTensor(f"tensor {graph.sparse_initializer[0].values.name!r} is sparse")
     tensors: dict[str, Float32Array] = {}
     for stored in graph.initializer:
+        _require_text(stored.name)
         if stored.data_location != TensorProto.DEFAULT or stored.external_data:
             raise errors.ExternalData(f"tensor {stored.name!r} lies outside the file")
         size = math.prod(stored.dims)
@@ -135,11 +136,18 @@ def _tensors(graph: GraphProto) -> dict[str, Float32Array]:
     return tensors
 
 
+def _require_text(value: object) -> None:
+    """Protobuf hands out text that is no UTF-8 as bytes."""
+    if not isinstance(value, str):
+        raise errors.NotAPolicy(f"{value!r:.40} is no text")
+
+
 def _manifest(model: ModelProto, tensors: Tensors) -> Manifest:
     """The manifest inside the file, after checking that it speaks of these weights."""
     texts = [entry.value for entry in model.metadata_props if entry.key == MANIFEST_KEY]
     if len(texts) != 1:
         raise errors.InvalidManifest(f"the file holds {len(texts)} manifests under {MANIFEST_KEY!r}, 1 is needed")
+    _require_text(texts[0])
     manifest = Manifest.from_json(texts[0])
     shape, contract = shape_of(tensors), manifest.contract
     facts = {

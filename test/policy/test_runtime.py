@@ -242,3 +242,10 @@ def test_junk_is_refused(junk):
 def test_a_huge_file_is_not_even_parsed():
     with pytest.raises(errors.Oversized):
         read_policy(bytes(MAX_BYTES + 1))
+
+
+@pytest.mark.parametrize("text", [b"weight_1", b"Gemm", b"action", b"ompo_manifest", b"panda_joint1"])
+def test_text_that_is_no_utf_8_is_refused(policy, text):
+    assert text in policy.onnx
+    with pytest.raises(errors.RefusedPolicy):
+        PolicyRuntime(policy.onnx.replace(text, text[:-1] + b"\xff"), REACH)
