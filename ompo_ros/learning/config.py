@@ -165,7 +165,7 @@ class Config:
         "paper",
         ("paper", "bound", "none"),
     )
-    discrepancy_weight: float = _setting(0.1, "weight of R in the reward", "alpha = 0.001", low=0, high=1e3)
+    discrepancy_weight: float = _setting(0.001, "weight of R in the reward", "alpha = 0.001", low=0, high=1e3)
     discrepancy_bound: float = _setting(3.0, "R is held within plus and minus this", "none", low=1e-6, high=1e3)
     linear_part: bool = _setting(
         False, "keep f*'s linear part, which a semi-gradient cannot balance", "yes (the authors' program: no)"
@@ -240,7 +240,6 @@ def settings() -> Iterator[Setting]:
 AUTHORS = {
     "first_layer": "layernorm_tanh",
     "discrepancy": "paper",
-    "discrepancy_weight": 0.001,
     "discrepancy_bound": 16.0,
     "initial_batch_size": 256,
     "online_share": 0.05,
