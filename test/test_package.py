@@ -64,8 +64,8 @@ def imported_modules(folder: Path) -> set[str]:
                 modules |= {alias.name.split(".")[0] for alias in statement.names}
             elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
                 modules.add(statement.module.split(".")[0])
-    helpers = {path.stem for path in (ROOT / "test").rglob("*.py")}
-    return modules - set(sys.stdlib_module_names) - {"ompo_ros"} - helpers
+    own = {path.stem for here in ("test", "benchmarks") for path in (ROOT / here).rglob("*.py")}
+    return modules - set(sys.stdlib_module_names) - {"ompo_ros"} - own
 
 
 @pytest.mark.parametrize("folder", ["ompo_ros", "launch", "test"])
