@@ -29,7 +29,7 @@ ARGUMENTS = [
         "The robot: a stand-in, or real; auto is panda_gym where PyBullet is installed, else mujoco.",
         ["auto", "panda_gym", "mujoco", "real"],
     ),
-    ("target_domain", "hidden", "Hidden dynamics of the stand-in: a file of config/domains, by name or path.", None),
+    ("target_domain", "auto", "Its dynamics, a file of config/domains; auto: disturbed (panda_gym), hidden.", None),
     ("robot", "panda", "Robot preset.", ["panda", "fr3"]),
     (
         "setting",
@@ -82,6 +82,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Start the nodes of this machine's role, in the namespace."""
     values = {name: LaunchConfiguration(name).perform(context) for name, *_ in ARGUMENTS}
     values["target"] = chosen_target(values["target"])
+    if values["target_domain"] == "auto":
+        values["target_domain"] = "disturbed" if values["target"] == "panda_gym" else "hidden"
     values["run_dir"] = chosen_run_dir(values)
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
     nodes = [node for role in roles for node in ROLES[role](values)]
