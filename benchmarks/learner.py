@@ -1,8 +1,9 @@
 """How fast OMPO learns: beside the bare matrix products of its update and, if given, the authors' program.
 
 All contestants run in one process in short alternating turns, so that whatever else the machine does meets all of
-them alike; figures are medians over the turns. An update is the critics' step, every second time the actor's, and its
-share of the discriminator's training: 200 mini-batches per 1,000 target steps at 30 updates a step.
+them alike; figures are medians over the turns. With one thread the clock is the process's own CPU time, which other
+processes cannot stretch. An update is the critics' step, every second time the actor's, and its share of a round: 200
+mini-batches of the discriminator and, in ours, one rating of the full D_G per 1,000 target steps at 30 updates a step.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from ompo_ros.transitions import Origin, Transitions
 
 OBS, ACT = 20, 7
 CAPACITY = 1_000_000
-DISCRIMINATOR_STEPS_PER_UPDATE = 200 / (1_000 * 30)
+UPDATES_PER_ROUND = 1_000 * 30
+DISCRIMINATOR_STEPS_PER_ROUND = 200
+RATED = 8_192
 Turn = Callable[[], None]
 
 
@@ -65,8 +68,8 @@ def our_agent(settings: dict[str, Any]) -> OMPO:
     return agent
 
 
-def our_turns(agent: OMPO, updates: int) -> tuple[Turn, Turn, Turn]:
-    """Give updates, discriminator mini-batches, and samplings, each as a turn."""
+def our_turns(agent: OMPO, updates: int) -> tuple[Turn, Turn, Turn, Turn]:
+    """Give updates, discriminator mini-batches, ratings and samplings, each as a turn."""
     local = agent.experience.round.used()["row"][:256, :-3].clone()
     old = agent.experience.global_.used()["row"][:256, :-3].clone()
 
@@ -79,11 +82,13 @@ def our_turns(agent: OMPO, updates: int) -> tuple[Turn, Turn, Turn]:
         for _ in range(2):
             agent.discriminator.step(local, old, agent.learning_rng)
 
-    return lambda: void(agent.update(updates)), discriminator, sampling
+    def rating() -> None:
+        agent.rate(agent.experience.global_.used()["row"][:RATED])
 
+    def update() -> None:
+        agent.update(updates)
 
-def void(_: object) -> None:
-    """Drop a result."""
+    return update, discriminator, rating, sampling
 
 
 def products(config: Config) -> list[tuple[float, tuple[int, int, int, int]]]:
@@ -159,23 +164,27 @@ def reference_turns(path: Path, updates: int, stored: int = 100_000) -> tuple[Tu
     return update, lambda: discriminator.update(local, memory, default_config.gail_batch)
 
 
-def measure(turns: dict[str, tuple[Turn, int]], rounds: int) -> dict[str, list[float]]:
+def measure(turns: dict[str, tuple[Turn, int]], rounds: int, clock: Callable[[], float]) -> dict[str, list[float]]:
     """Time one call of every turn in each round; returns seconds per unit of work."""
     for turn, _ in turns.values():
         turn()
     seconds: dict[str, list[float]] = {name: [] for name in turns}
     for _ in range(rounds):
         for name, (turn, units) in turns.items():
-            start = time.perf_counter()
+            start = clock()
             turn()
-            seconds[name].append((time.perf_counter() - start) / units)
+            seconds[name].append((clock() - start) / units)
     return seconds
 
 
 def per_update(seconds: dict[str, list[float]], name: str) -> list[float]:
-    """Add the discriminator's share to the updates' seconds, round by round."""
-    pairs = zip(seconds[name], seconds[f"{name} discriminator"], strict=True)
-    return [update + DISCRIMINATOR_STEPS_PER_UPDATE * step for update, step in pairs]
+    """Add a round's share to the updates' seconds, turn by turn."""
+    steps = seconds[f"{name} discriminator"]
+    ratings = seconds.get(f"{name} rating", [0.0] * len(steps))
+    return [
+        update + (DISCRIMINATOR_STEPS_PER_ROUND * step + CAPACITY * rating) / UPDATES_PER_ROUND
+        for update, step, rating in zip(seconds[name], steps, ratings, strict=True)
+    ]
 
 
 def ratio(upper: list[float], lower: list[float]) -> float:
@@ -196,15 +205,17 @@ def main() -> None:
     turns: dict[str, tuple[Turn, int]] = {}
     agents = {"ours": our_agent({}), "ours, authors' switches": our_agent(AUTHORS)}
     for name, agent in agents.items():
-        update, discriminator, sampling = our_turns(agent, updates)
+        update, discriminator, rating, sampling = our_turns(agent, updates)
         turns[name] = (update, updates)
         turns[f"{name} discriminator"] = (discriminator, 2)
+        turns[f"{name} rating"] = (rating, RATED)
         turns[f"{name} sampling"] = (sampling, updates * 4)
     turns["products"] = (product_turn(Config(), updates), updates)
     if args.reference:
         update, discriminator = reference_turns(args.reference, 4)
         turns["reference"], turns["reference discriminator"] = (update, 4), (discriminator, 1)
-    seconds = measure(turns, args.rounds)
+    clock = time.process_time if args.threads == 1 else time.perf_counter
+    seconds = measure(turns, args.rounds, clock)
 
     ours, bare = per_update(seconds, "ours"), seconds["products"]
     reference = per_update(seconds, "reference") if args.reference else None
