@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 
 PACKAGE = "ompo_ros"
 ROOT = Path(__file__).parent
-NODES = ["transition_monitor"]
+NODES = sorted(path.stem for path in (ROOT / PACKAGE / "nodes").glob("*.py") if "def main()" in path.read_text())
 LAYERS = ["learning", "policy", "simulation", "ros", "testing", "development"]
 
 # pip puts console scripts into bin/, where ROS does not look; relative, so that the prefix may move.
@@ -69,5 +69,7 @@ setup(
     maintainer_email="maintainers@users.noreply.a-seed-c8f021cf.example",
     description="Online off-dynamics policy adaptation (OMPO) for robot arms, as ROS 2 nodes.",
     license="Apache-2.0",
-    entry_points={"console_scripts": [f"{node} = {PACKAGE}.nodes.{node}:main" for node in NODES]},
+    entry_points={
+        "console_scripts": [f"ompo = {PACKAGE}.cli:main", *(f"{node} = {PACKAGE}.nodes.{node}:main" for node in NODES)]
+    },
 )

@@ -15,11 +15,11 @@ import time
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
-from ompo_ros.learning import Agent, Config, make_agent
 
 import ompo_ros.domains  # noqa: F401 - registers the worlds
 from ompo_ros.domains.panda import PandaVectorEnv
 from ompo_ros.domains.tasks import EPISODE_STEPS
+from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.transitions import Origin, Transitions
 
 ARMS = 16

@@ -1,18 +1,197 @@
-"""Adapts a policy to a robot while it moves: source collectors, target collector, learner, policy server."""
+"""Adapts a policy to a robot while it moves: sources, robot or stand-in, target collector, learner, policy server."""
 
-import os
+import importlib.util
+import json
+from datetime import datetime
 from pathlib import Path
 
-from ament_index_python.packages import get_package_prefix
-from launch import LaunchDescription
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    LogInfo,
+    OpaqueFunction,
+    SetEnvironmentVariable,
+    Shutdown,
+)
+from launch.launch_description_entity import LaunchDescriptionEntity
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node, PushRosNamespace
+from launch_ros.substitutions import FindPackageShare
 
-NODES = ("source_collector", "target_collector", "learner", "policy_server")
+SHARE = FindPackageShare("ompo_ros")
+ARGUMENTS = [
+    ("task", "reach", "What the arm learns.", ["reach", "push"]),
+    ("reward", "dense", "How the task is rewarded.", ["dense", "sparse"]),
+    (
+        "target",
+        "auto",
+        "The robot: a stand-in, or real; auto is panda_gym where PyBullet is installed, else mujoco.",
+        ["auto", "panda_gym", "mujoco", "real"],
+    ),
+    ("target_domain", "auto", "Its dynamics, a file of config/domains; auto: disturbed (panda_gym), hidden.", None),
+    ("robot", "panda", "Robot preset.", ["panda", "fr3"]),
+    (
+        "setting",
+        "domain_adaptation",
+        "Which of the paper's settings.",
+        ["domain_adaptation", "stationary", "non_stationary"],
+    ),
+    ("algorithm", "ompo", "Update rule.", ["ompo", "sac", "td3", "algaedice", "darc"]),
+    (
+        "pretrained",
+        "models/policies/panda_reach.safetensors",
+        "Networks to start from; none starts from scratch.",
+        None,
+    ),
+    ("params_file", PathJoinSubstitution([SHARE, "config", "adapt.yaml"]), "Parameters of all nodes.", None),
+    ("device", "auto", "Where the learner computes: auto, cpu, cuda or cuda:N.", None),
+    ("target_steps", "6000", "Steps on the target after which the run ends; 0: endless.", None),
+    ("num_sources", "1", "Source collectors.", None),
+    ("run_dir", "", "Folder of the run; empty: runs/<task>-<time>.", None),
+    ("resume", "false", "Go on with the run in run_dir.", ["true", "false"]),
+    ("namespace", "ompo", "Namespace of all nodes.", None),
+    ("log_level", "info", "Of all nodes.", ["debug", "info", "warn", "error"]),
+    ("use_sim_time", "auto", "Follow /clock; auto: when the stand-in is not in real time.", ["auto", "true", "false"]),
+    ("real_time_factor", "1.0", "Speed of the stand-in; 0: as fast as possible, in lockstep.", None),
+    ("seed", "0", "Start of all randomness.", None),
+    ("role", "all", "Which part runs on this machine.", ["all", "learner", "source", "target"]),
+]
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Bring up the whole loop, or say what is missing."""
-    folder = Path(get_package_prefix("ompo_ros")) / "lib" / "ompo_ros"
-    missing = [node for node in NODES if not os.access(folder / node, os.X_OK)]
-    if missing:
-        raise RuntimeError(f"This version of ompo_ros cannot adapt yet: it has no {', '.join(missing)}.")
-    return LaunchDescription([])
+    """Declare every argument with its meaning; what they lead to is decided when their values are known."""
+    declared = [
+        DeclareLaunchArgument(
+            name, default_value=default, description=text, **({"choices": choices} if choices else {})
+        )
+        for name, default, text, choices in ARGUMENTS
+    ]
+    profile = PathJoinSubstitution([SHARE, "config", "fastdds.xml"])
+    return LaunchDescription(
+        [
+            *declared,
+            SetEnvironmentVariable("FASTRTPS_DEFAULT_PROFILES_FILE", profile),
+            SetEnvironmentVariable("PYTHONUNBUFFERED", "1"),
+            OpaqueFunction(function=start),
+        ]
+    )
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Start the nodes of this machine's role, in the namespace."""
+    values = {name: LaunchConfiguration(name).perform(context) for name, *_ in ARGUMENTS}
+    values["target"] = chosen_target(values["target"])
+    if values["target_domain"] == "auto":
+        values["target_domain"] = "disturbed" if values["target"] == "panda_gym" else "hidden"
+    values["run_dir"] = chosen_run_dir(values)
+    roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
+    nodes = [node for role in roles for node in ROLES[role](values)]
+    return [
+        LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
+        GroupAction([PushRosNamespace(values["namespace"]), *nodes]),
+    ]
+
+
+def chosen_target(target: str) -> str:
+    """Take panda-gym for the stand-in where it can run."""
+    if target != "auto":
+        return target
+    return "panda_gym" if importlib.util.find_spec("pybullet") else "mujoco"
+
+
+def chosen_run_dir(values: dict[str, str]) -> str:
+    """A folder of its own for each run; an old one is gone on with only if that was asked for."""
+    folder = Path(values["run_dir"] or f"runs/{values['task']}-{datetime.now():%Y%m%d-%H%M%S}").resolve()
+    has_run = (folder / "checkpoints").exists()
+    if has_run and values["resume"] != "true":
+        raise RuntimeError(f"{folder} holds a run already: go on with it by resume:=true, or choose another run_dir.")
+    if values["resume"] == "true" and not has_run:
+        raise RuntimeError(f"{folder} holds no run to resume: give its folder as run_dir:=PATH.")
+    return str(folder)
+
+
+def node(executable: str, values: dict[str, str], parameters: dict[str, object], **options: object) -> Node:
+    """One of our nodes, with what all of them share."""
+    sim_time = values["use_sim_time"]
+    follows_clock = float(values["real_time_factor"]) != 1.0 if sim_time == "auto" else sim_time == "true"
+    return Node(
+        package="ompo_ros",
+        executable=executable,
+        parameters=[values["params_file"], {"use_sim_time": follows_clock, **parameters}],
+        arguments=["--ros-args", "--log-level", values["log_level"]],
+        output="screen",
+        **{"name": executable, **options},
+    )
+
+
+def learner_nodes(values: dict[str, str]) -> list[Node]:
+    """The learner and the policy server; either may die and comes back with all it had."""
+    task = {"task": values["task"], "reward": values["reward"]}
+    pretrained = "" if values["pretrained"] == "none" else values["pretrained"]
+    learner = {
+        **task,
+        "run_dir": values["run_dir"],
+        "resume": True,
+        "pretrained": pretrained,
+        "device": values["device"],
+        "seed": int(values["seed"]),
+        "target_steps": int(values["target_steps"]),
+        "learning.algorithm": values["algorithm"],
+        "learning.setting": values["setting"],
+    }
+    registry = {**task, "robot": values["robot"], "registry_dir": f"{values['run_dir']}/policies"}
+    return [
+        node("learner", values, learner, respawn=True, respawn_delay=1.0),
+        node("policy_server", values, registry, respawn=True, respawn_delay=1.0),
+    ]
+
+
+def source_nodes(values: dict[str, str]) -> list[Node]:
+    """Simulated arms; a source that dies is replaced."""
+    if values["setting"] != "domain_adaptation":
+        return []
+    number = int(values["num_sources"])
+    task = {"task": values["task"], "reward": values["reward"], "seed": int(values["seed"]), "num_sources": number}
+    return [
+        node(
+            "source_collector",
+            values,
+            {**task, "index": i},
+            name=f"source_collector_{i}",
+            respawn=True,
+            respawn_delay=1.0,
+        )
+        for i in range(number)
+    ]
+
+
+def target_nodes(values: dict[str, str]) -> list[Node]:
+    """The robot's side; what moves the arm is not restarted behind its user's back, the whole stops instead."""
+    lockstep = float(values["real_time_factor"]) == 0.0
+    common = {"task": values["task"], "robot": values["robot"], "seed": int(values["seed"])}
+    collector = {
+        **common,
+        "reward": values["reward"],
+        "lockstep": lockstep,
+        "max_target_steps": int(values["target_steps"]),
+        "enabled": False,
+    }
+    told = {name: values[name] for name, *_ in ARGUMENTS if name not in ("params_file", "run_dir", "log_level", "role")}
+    manager = {"run_dir": values["run_dir"], "target_steps": int(values["target_steps"]), "settings": json.dumps(told)}
+    nodes = [
+        node("target_collector", values, collector, on_exit=Shutdown(reason="the target collector died")),
+        node("run_manager", values, manager, on_exit=Shutdown(reason="the run is over")),
+    ]
+    if values["target"] == "real":
+        return nodes
+    robot = {
+        **common,
+        "simulator": values["target"],
+        "domain": values["target_domain"],
+        "real_time_factor": float(values["real_time_factor"]),
+    }
+    return [node("robot_sim", values, robot, on_exit=Shutdown(reason="the stand-in robot died")), *nodes]
+
+
+ROLES = {"learner": learner_nodes, "source": source_nodes, "target": target_nodes}

@@ -16,7 +16,20 @@ import ompo_ros
 ROOT = Path(__file__).parent.parent
 NODES = sorted(p.stem for p in (ROOT / "ompo_ros" / "nodes").glob("*.py") if "def main()" in p.read_text())
 # What rosdep calls a module, where the names differ.
-ROSDEP_KEYS = {"numpy": "python3-numpy", "pytest": "python3-pytest", "hypothesis": "python3-hypothesis"}
+ROSDEP_KEYS = {
+    "google": "python3-protobuf",
+    "gymnasium": "python3-gymnasium-pip",
+    "hypothesis": "python3-hypothesis",
+    "matplotlib": "python3-matplotlib",
+    "mujoco": "python3-mujoco-pip",
+    "numpy": "python3-numpy",
+    "onnxruntime": "python3-onnxruntime-pip",
+    "pybullet": "python3-pybullet-pip",
+    "pytest": "python3-pytest",
+    "torch": "python3-torch",
+    "yaml": "python3-yaml",
+}
+UNKNOWN_TO_ROSDEP = {"metaworld": "metaworld", "onnx": "onnx", "panda_gym": "panda-gym", "safetensors": "safetensors"}
 
 
 def test_imports_without_ros_and_without_torch():
@@ -51,7 +64,8 @@ def imported_modules(folder: Path) -> set[str]:
                 modules |= {alias.name.split(".")[0] for alias in statement.names}
             elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
                 modules.add(statement.module.split(".")[0])
-    return modules - set(sys.stdlib_module_names) - {"ompo_ros"}
+    own = {path.stem for here in ("test", "benchmarks") for path in (ROOT / here).rglob("*.py")}
+    return modules - set(sys.stdlib_module_names) - {"ompo_ros"} - own
 
 
 @pytest.mark.parametrize("folder", ["ompo_ros", "launch", "test"])
@@ -59,8 +73,12 @@ def test_every_import_is_declared(folder):
     manifest = ElementTree.parse(ROOT / "package.xml").getroot()
     tags = {"depend", "exec_depend"} | ({"test_depend"} if folder == "test" else set())
     declared = {element.text for element in manifest if element.tag in tags}
-    needed = {ROSDEP_KEYS.get(module, module) for module in imported_modules(ROOT / folder)}
+    modules = imported_modules(ROOT / folder)
+    needed = {ROSDEP_KEYS.get(module, module) for module in modules - UNKNOWN_TO_ROSDEP.keys()}
     assert needed <= declared, f"package.xml does not declare {sorted(needed - declared)}"
+    readme = (ROOT / "README.md").read_text()
+    for module in modules & UNKNOWN_TO_ROSDEP.keys():
+        assert UNKNOWN_TO_ROSDEP[module] in readme, f"README does not tell ROS users how to get {module}"
 
 
 def test_one_version_everywhere():

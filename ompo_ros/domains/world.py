@@ -57,8 +57,11 @@ class PandaWorld:
         self.generators = generators
         self.episode[:] = -1
 
-    def reset(self, arms: Arms) -> Float32Array:
-        """Begin an episode for `arms`: a new domain, goal and posture; returns their first observations."""
+    def reset(self, arms: Arms, posture: FloatArray | None = None) -> Float32Array:
+        """Begin an episode for `arms`: a new domain, goal and posture; returns their first observations.
+
+        A robot nobody can teleport gives the `posture` (n, 7) its arms are in and stays there, at rest.
+        """
         self.episode[arms] += 1
         self.step_index[arms] = 0
         generators = [self.generators[arm] for arm in arms]
@@ -72,25 +75,26 @@ class PandaWorld:
         if any(acts_on_plant(name) for name in self.domain.changed):
             self.plant.apply(arms, self.values)
         self.goal[arms] = self.task.goals(goal_draw)
-        spread = self.values["initial_posture_spread"][arms]
-        posture = np.clip(HOME + spread * (posture_draw * 2.0 - 1.0), JOINT_LOW, JOINT_HIGH)
+        if posture is None:
+            spread = self.values["initial_posture_spread"][arms]
+            posture = np.clip(HOME + spread * (posture_draw * 2.0 - 1.0), JOINT_LOW, JOINT_HIGH)
         self.plant.reset(arms, posture, self.task.cubes(cube_draw))
         self._path.reset(arms, posture, generators)
         return self.observe(arms)
 
     def step(self, actions: Float32Array) -> Step:
         """Run one control period of every arm."""
-        self._drift_within_episode()
         self.command(actions)
         self.advance(self._substeps)
-        self.step_index += 1
         obs = self.observe(self._everyone)
         return Step(obs, self.task.rewards(obs), self.step_index >= EPISODE_STEPS, self.task.is_success(obs))
 
     def command(self, actions: Float32Array) -> None:
-        """Send actions (n, 7) relative to the positions last observed; they act once `advance` is called."""
+        """Send a step's actions (n, 7), relative to the positions last observed; they act once `advance` is called."""
         if actions.shape != (self.n, 7) or not np.isfinite(actions).all():
             raise ValueError(f"actions must be finite numbers of shape {(self.n, 7)}, got {actions!r}")
+        self._drift_within_episode()
+        self.step_index += 1
         self._targets = self._path.command(np.clip(actions.astype(np.float64), -1.0, 1.0), self._measured_q)
 
     def advance(self, substeps: int) -> None:

@@ -92,5 +92,11 @@ class Entry:
             self.refuse(f"one of {', '.join(allowed)} is needed here, got {value!r}")
         return value
 
+    def text(self) -> str:
+        value = str(self._node.value) if isinstance(self._node, yaml.ScalarNode) else ""
+        if not value:
+            self.refuse("a text is needed here")
+        return value
+
     def flag(self) -> bool:
         return self.word(("true", "false")) == "true"

@@ -5,25 +5,36 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for what must go on even where simulated time stands still
 
-def run(make_node: Callable[[], Node]) -> None:
-    """Makes the node and spins it until SIGINT, SIGTERM or a shutdown from elsewhere."""
+
+class Finished(Exception):
+    """Raised by a node whose work is done: it ends with exit code 0."""
+
+
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+def run(make_node: Callable[[], AnyNode], spin: Callable[[AnyNode], None] = rclpy.spin) -> None:
+    """Make the node and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
     rclpy.init()
     try:
         node = make_node()
-    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError) as error:
+    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError, OSError) as error:
         rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
         rclpy.try_shutdown()
         sys.exit(2)
     try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
+        spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException, Finished):
         pass
     except RuntimeError:
         # A signal may invalidate the context in the middle of a wait, which rclpy reports as a plain error.

@@ -32,14 +32,12 @@ class TransitionMonitor(Node):
         self.get_logger().info(f"listening for transitions, reporting every {self._period:g} s")
 
     def _on_batch(self, msg: TransitionBatch) -> None:
+        self._counts.count(msg.collector_id, msg.run, msg.sequence)
         try:
-            transitions = transitions_from_msg(msg)
+            self._transitions += len(transitions_from_msg(msg))
         except InvalidData as error:
             self._refused += 1
             self.get_logger().warning(f"refused a batch of {msg.collector_id!r}: {error}")
-            return
-        self._counts.count(msg.collector_id, msg.run, msg.sequence)
-        self._transitions += len(transitions)
 
     def _report(self) -> None:
         rate = (self._transitions - self._transitions_reported) / self._period

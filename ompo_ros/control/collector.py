@@ -1,0 +1,262 @@
+"""What the target collector does at each tick: home, play an episode through the safety filter, hand it over, again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, Protocol
+
+import numpy as np
+
+from ompo_ros.control.episode import Episode, FinishedEpisode
+from ompo_ros.control.homing import Homing
+from ompo_ros.control.observation import observe
+from ompo_ros.control.robot import JOINTS, Robot
+from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
+from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.domains.tasks import INCREMENT, Float32Array, Task
+
+_HOME: Final = 0.05  # rad from home at which an episode may begin
+_REST: Final = 0.03  # rad/s
+_SETTLE: Final = 2.0  # s that an arm may take to come to rest at home
+_ROUGHLY_HOME: Final = 0.15  # rad: an arm that trembles or sags this much may begin after that time all the same
+_MAX_GAP: Final = 2.0  # periods between two steps; beyond, an action acted longer than the task says
+_STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
+_NO_CUBE: Final[FloatArray] = np.zeros(3)
+
+
+class Policy(Protocol):
+    """What acts: the policy runtime, or anything like it."""
+
+    @property
+    def version(self) -> int: ...
+
+    def act(self, obs: Float32Array) -> Float32Array: ...
+
+    def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array: ...
+
+
+class Phase(str, Enum):
+    """Where the collector stands."""
+
+    WAITING = "waiting for a sound joint state"
+    IDLE = "holding"
+    HOMING = "homing"
+    RUNNING = "playing an episode"
+
+
+@dataclass
+class Evaluation:
+    """Deterministic episodes of one policy, all from the same seed, so that two policies meet the same goals."""
+
+    policy: Policy
+    wanted: int
+    rng: np.random.Generator
+    played: list[FinishedEpisode] = field(default_factory=list)
+    dropped: int = 0
+
+    @property
+    def done(self) -> bool:
+        return len(self.played) >= self.wanted
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What a tick brought: what to send, and an episode if one ended."""
+
+    command: SafeCommand | None = None
+    finished: FinishedEpisode | None = None
+
+
+class Collector:
+    """The state machine; it knows neither ROS nor clocks, time comes with each tick."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        task: Task,
+        *,
+        seed: int = 0,
+        max_steps: int = 0,
+        speed_scale: float = 1.0,
+        home: bool = True,
+    ) -> None:
+        self.robot = robot
+        self.task = task
+        self.filter = SafetyFilter(robot, speed_scale)
+        self.policy: Policy | None = None
+        self.enabled = True
+        self.evaluation: Evaluation | None = None
+        self.phase = Phase.WAITING
+        self.problem = "no joint state has come yet"
+        self.target_steps = 0
+        self._seed = seed
+        self._max_steps = max_steps
+        self._speed_scale = speed_scale
+        self._homes = home
+        self._rng = np.random.default_rng(seed)
+        self._homing: Homing | None = None
+        self._settled_by = 0.0
+        self._episode: Episode | None = None
+        self._goal: FloatArray = np.zeros(3)
+        self._last_step = 0.0
+        self._last_tick = -np.inf
+        self._moving = False
+
+    @property
+    def exploration_done(self) -> bool:
+        return 0 < self._max_steps <= self.target_steps
+
+    def figures(self) -> dict[str, str | int]:
+        """What a diagnostics page shows of the collector."""
+        changed = {f"filtered: {reason.value}": count for reason, count in sorted(self.filter.changed.items())}
+        return {
+            "phase": self.phase.value,
+            "policy_version": self.policy.version if self.policy else 0,
+            "target_steps": self.target_steps,
+            "filter_calls": self.filter.calls,
+            **changed,
+        }
+
+    def evaluate(self, policy: Policy, episodes: int) -> Evaluation:
+        """Play `episodes` deterministic ones as soon as the running one has ended."""
+        self.evaluation = Evaluation(policy, episodes, np.random.default_rng((self._seed, 1)))
+        return self.evaluation
+
+    def stop_evaluation(self) -> None:
+        """Go back to exploring; a deterministic episode under way is dropped."""
+        self.evaluation = None
+
+    def tick(self, state: ArmState | None, cube: FloatArray | None, now: float, fault: str = "") -> Tick:
+        """Advance by one control period; `fault` says what is wrong with the robot's messages, if anything is."""
+        if self._moving and 0.0 <= now - self._last_tick < self.robot.period / 2.0:
+            return Tick()  # makes up for a late one: the arm needs its period
+        self._last_tick = now
+        doubt = fault or self._doubt(state, cube, now)
+        if doubt or state is None:
+            return self._stop(Phase.WAITING, doubt, state, now)
+        if self.phase is Phase.WAITING:
+            self.phase = Phase.IDLE
+        self.problem = ""
+        abandoned = self._episode is not None and self._episode.deterministic and self.evaluation is None
+        if abandoned or not self._wanted():
+            return self._stop(Phase.IDLE, "", state, now)
+        if self.phase is Phase.IDLE:
+            if not self._moving:
+                self.filter.forget()  # others may have moved the arm since
+            self._go_home(state)
+        if self.phase is Phase.HOMING:
+            return self._home(state, cube, now)
+        return self._play(state, cube, now)
+
+    def _wanted(self) -> bool:
+        """Whether there is anything to do; an episode once begun is played to its end unless disabled."""
+        if not self.enabled:
+            return False
+        evaluating = self.evaluation is not None and not self.evaluation.done
+        return evaluating or not self.exploration_done or self._episode is not None
+
+    def _doubt(self, state: ArmState | None, cube: FloatArray | None, now: float) -> str:
+        if state is None:
+            return "no joint state has come yet"
+        age = now - state.time
+        if age > self.robot.stale_after:
+            return f"no joint state for {age:.2f} s"
+        if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
+            return "the joint state is not finite"
+        if self.task.has_cube and cube is None:
+            return "the task needs the cube's position, but the topic `cube` is silent"
+        if self._episode is not None and now - self._last_step > _MAX_GAP * self.robot.period:
+            return f"{now - self._last_step:.3f} s between two steps of {self.robot.period:.3f} s"
+        return ""
+
+    def _stop(self, phase: Phase, problem: str, state: ArmState | None, now: float) -> Tick:
+        """Brake, then send nothing more: a driver holds the last position by itself."""
+        self.phase, self.problem = phase, problem
+        self._homing = None
+        finished = self._drop()
+        if not self._moving:
+            return Tick(None, finished)
+        command = self.filter.filter(state, None, now)
+        self._moving = command is not None and not command.at_rest
+        return Tick(command, finished)
+
+    def _drop(self) -> FinishedEpisode | None:
+        if self._episode is None:
+            return None
+        finished = self._episode.drop()
+        self._episode = None
+        if self.evaluation is not None and finished.deterministic:
+            self.evaluation.dropped += 1
+        return finished
+
+    def _go_home(self, state: ArmState) -> None:
+        self.phase = Phase.HOMING
+        start = np.clip(state.position, self.robot.position_low, self.robot.position_high)
+        self._homing = Homing(self.robot, start, self._speed_scale) if self._homes else None
+        self._settled_by = np.inf
+
+    def _home(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
+        if self._homing is None:
+            return self._begin(state, cube, now)
+        if self._homing.arrived:
+            self._settled_by = min(self._settled_by, now + _SETTLE)
+            distance = np.abs(state.position - self.robot.home).max()
+            if distance < _HOME and np.abs(state.velocity).max() < _REST:
+                return self._begin(state, cube, now)
+            if now >= self._settled_by:
+                if distance < _ROUGHLY_HOME:
+                    return self._begin(state, cube, now)
+                self.problem = f"the arm stays {distance:.2f} rad from home: is something in its way?"
+        return self._send(state, self._homing.next(state.position), now, None)
+
+    def _begin(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
+        self.phase = Phase.RUNNING
+        evaluation = self.evaluation if self.evaluation is not None and not self.evaluation.done else None
+        rng = self._rng if evaluation is None else evaluation.rng
+        self._goal = self.task.goals(rng.random((1, 3)))[0]
+        self._episode = Episode(self.task, deterministic=evaluation is not None)
+        return self._play(state, cube, now)
+
+    def _play(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
+        episode = self._episode
+        assert episode is not None  # noqa: S101 - RUNNING means there is one
+        self._last_step = now
+        obs = observe(self.task, state.position, state.velocity, _NO_CUBE if cube is None else cube, self._goal)
+        if episode.observe(obs):
+            finished = self._finish(episode)
+            if not self._wanted():
+                tick = self._stop(Phase.IDLE, "", state, now)
+                return Tick(tick.command, finished)
+            self._go_home(state)
+            proposal = self._homing.next(state.position) if self._homing else state.position
+            return self._send(state, proposal, now, finished)
+        action, version = self._choose(obs, episode.deterministic)
+        episode.act(action, version)
+        return self._send(state, state.position + INCREMENT * action.astype(np.float64), now, None)
+
+    def _finish(self, episode: Episode) -> FinishedEpisode:
+        self._episode = None
+        finished = episode.finish()
+        if finished.deterministic and self.evaluation is not None:
+            self.evaluation.played.append(finished)
+        if not finished.deterministic:
+            self.target_steps += finished.steps
+        return finished
+
+    def _choose(self, obs: Float32Array, deterministic: bool) -> tuple[Float32Array, int]:
+        if deterministic and self.evaluation is not None:
+            return self.evaluation.policy.act(obs), self.evaluation.policy.version
+        if self.policy is None:
+            return self._rng.uniform(-1.0, 1.0, JOINTS).astype(np.float32), 0
+        return self.policy.sample(obs, self._rng), self.policy.version
+
+    def _send(self, state: ArmState, proposal: FloatArray, now: float, finished: FinishedEpisode | None) -> Tick:
+        command = self.filter.filter(state, proposal, now)
+        self._moving = True
+        if command is not None and command.reasons & _STOPPING:
+            why = ", ".join(reason.value for reason in command.reasons & _STOPPING)
+            self.phase, self.problem, self._homing = Phase.WAITING, f"stopped: {why}", None
+            self._moving = not command.at_rest
+            return Tick(command, finished or self._drop())
+        return Tick(command, finished)

@@ -1,0 +1,74 @@
+"""Episodes as they are recorded on the arm: whole, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ompo_ros.domains.tasks import EPISODE_STEPS, Float32Array, Task
+from ompo_ros.transitions import Origin, Transitions
+
+TARGET_DOMAIN = 0  # the arm's dynamics are one domain to whoever only sees its topics
+
+
+@dataclass(frozen=True)
+class FinishedEpisode:
+    """A played episode; `transitions` is None where it broke off."""
+
+    transitions: Transitions | None
+    steps: int
+    episode_return: float
+    success: bool
+    deterministic: bool
+    policy_version: int  # at the last step; 0 for random actions
+
+
+@dataclass
+class Episode:
+    """Collects (observation, action) pairs; each pair is completed by the observation one control period later."""
+
+    task: Task
+    deterministic: bool
+    observations: list[Float32Array] = field(default_factory=list)
+    actions: list[Float32Array] = field(default_factory=list)
+    versions: list[int] = field(default_factory=list)
+
+    def observe(self, obs: Float32Array) -> bool:
+        """Take in what the last action led to; True when the episode's time is over."""
+        self.observations.append(obs)
+        return len(self.observations) > EPISODE_STEPS
+
+    def act(self, action: Float32Array, policy_version: int) -> None:
+        """Note the action chosen at the last observation."""
+        self.actions.append(np.array(action, dtype=np.float32))
+        self.versions.append(policy_version)
+
+    def finish(self) -> FinishedEpisode:
+        """Close a whole episode: the arm's tasks end by time alone, so its last transition is truncated."""
+        n = len(self.actions)
+        obs = np.stack(self.observations)
+        reward = self.task.rewards(obs[1:])
+        transitions = Transitions(
+            origin=Origin.TARGET,
+            obs=np.ascontiguousarray(obs[:-1]),
+            action=np.stack(self.actions),
+            reward=reward,
+            next_obs=np.ascontiguousarray(obs[1:]),
+            terminated=np.zeros(n, dtype=np.bool_),
+            truncated=np.arange(n) == n - 1,
+            step=np.arange(n, dtype=np.uint32),
+            policy_version=np.array(self.versions, dtype=np.uint32),
+            domain_id=np.full(n, TARGET_DOMAIN, dtype=np.uint32),
+        )
+        success = bool(self.task.is_success(obs[-1]))
+        return FinishedEpisode(
+            transitions, n, float(reward.sum(dtype=np.float64)), success, self.deterministic, self.versions[-1]
+        )
+
+    def drop(self) -> FinishedEpisode:
+        """Close a broken episode: nothing of it may reach the learner."""
+        steps = max(len(self.observations) - 1, 0)
+        reward = self.task.rewards(np.stack(self.observations[1:])) if steps else np.zeros(0, dtype=np.float32)
+        version = self.versions[-1] if self.versions else 0
+        return FinishedEpisode(None, steps, float(reward.sum(dtype=np.float64)), False, self.deterministic, version)

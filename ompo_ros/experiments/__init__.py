@@ -1,0 +1,1 @@
+"""Runs and what is told of them, without ROS."""

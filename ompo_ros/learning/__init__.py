@@ -1,0 +1,9 @@
+"""OMPO and its baselines in torch, with no ROS and no simulator."""
+
+from ompo_ros.learning.agent import Agent
+from ompo_ros.learning.buffers import EmptyBuffer
+from ompo_ros.learning.config import ALGORITHMS, Config, InvalidConfig, settings
+from ompo_ros.learning.factory import make_agent
+from ompo_ros.learning.metrics import Metrics
+
+__all__ = ["ALGORITHMS", "Agent", "Config", "EmptyBuffer", "InvalidConfig", "Metrics", "make_agent", "settings"]

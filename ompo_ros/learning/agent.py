@@ -1,0 +1,202 @@
+"""What all algorithms share: buffers, networks, optimisers, acting, and the state a checkpoint keeps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ompo_ros.learning.buffers import EmptyBuffer, Layout
+from ompo_ros.learning.config import Config
+from ompo_ros.learning.device import compiled, generator, track
+from ompo_ros.learning.experience import Experience
+from ompo_ros.learning.metrics import Metrics, Reading
+from ompo_ros.learning.networks import Actor, Critic
+from ompo_ros.learning.normalization import Normalizer, RewardTransform
+from ompo_ros.learning.optimizer import Adam, Group
+from ompo_ros.transitions import InvalidData, Transitions
+
+Array = NDArray[np.generic]
+
+
+class Agent(ABC):
+    """An off-policy actor-critic over D_G, D_L and D_0; an algorithm adds its `_step`."""
+
+    own_actor_period: ClassVar[int] = 1  # critic steps per actor step, as published
+
+    def __init__(self, config: Config, obs_dim: int, act_dim: int, seed: int, device: torch.device) -> None:
+        self.config, self.obs_dim, self.act_dim, self.seed, self.device = config, obs_dim, act_dim, seed, device
+        self.layout = Layout(obs_dim, act_dim)
+        self.experience = Experience(config, self.layout, device)
+        self.normalizer = Normalizer(obs_dim, act_dim, config.normalize_obs, device)
+        self.reward = RewardTransform(
+            config.reward_scale, config.reward_shift, config.reward_floor, self._log_reward(), config.normalize_reward
+        )
+        self.updates = 0
+        self.actor_period = config.actor_period or self.own_actor_period
+        self._init_rng = generator(torch.device("cpu"), seed)  # the same weights on every device
+        self.learning_rng = generator(device, seed + 1)
+        self.acting_rng = generator(torch.device("cpu"), seed + 2)
+        self._make_networks()
+        self._rows = torch.empty(config.batch_size, self.layout.width, device=device)
+        self._initial = torch.empty(config.initial_batch_size, obs_dim, device=device)
+        self._readings: dict[str, Reading] = {}
+
+    def _log_reward(self) -> bool:
+        """Only OMPO's theory speaks of log r; the baselines' own rules take the reward as it is."""
+        return False
+
+    def _make_actor(self) -> Actor:
+        c = self.config
+        log_std = (c.log_std_min, c.log_std_max)
+        return Actor(self.obs_dim, self.act_dim, c.hidden_size, c.first_layer, log_std, self._init_rng, self.device)
+
+    def _make_networks(self) -> None:
+        c = self.config
+        self.actor = self._make_actor()
+        self.critic, self.target_critic = (
+            Critic(self.obs_dim + self.act_dim, c.hidden_size, c.critics, c.first_layer, self._init_rng, self.device)
+            for _ in range(2)
+        )
+        track(self.target_critic, self.critic, 1.0)
+        self.log_temperature = nn.Parameter(torch.tensor(c.initial_temperature, device=self.device).log())
+        self.critic_optimizer = Adam(Group(self.critic.parameters(), c.critic_lr))
+        # The temperature's loss depends on nothing of the actor's, so that one pass serves both.
+        self.actor_optimizer = Adam(
+            Group(self.actor.parameters(), c.actor_lr), Group([self.log_temperature], c.temperature_lr)
+        )
+
+    def compile(self) -> None:
+        """Compile the networks' passes if the settings ask for it."""
+        for module, inputs in ((self.critic, self.obs_dim + self.act_dim), (self.actor, self.obs_dim)):
+            compiled(module, torch.zeros(self.config.batch_size, inputs, device=self.device))
+
+    # -- experience ---------------------------------------------------------------------------------------------
+
+    def observe(self, transitions: Transitions) -> None:
+        """Take a batch into the buffers; what is wrong with it is raised as InvalidData and nothing enters."""
+        self.experience.add(transitions)
+        self.normalizer.update(transitions.obs)
+        self.reward.update(transitions.reward)
+
+    @property
+    def ready(self) -> bool:
+        """Whether `update` has data to learn from."""
+        return self.experience.global_.size > 0 and self.experience.initial.size > 0
+
+    # -- learning -----------------------------------------------------------------------------------------------
+
+    def update(self, n: int = 1) -> Metrics:
+        """Make `n` updates; the metrics are those of the last one and cost nothing until read."""
+        if n < 1:
+            raise ValueError(f"n: {n} updates cannot be made, at least 1 is needed")
+        if self.experience.global_.size == 0 and not self.experience.round_waits:
+            raise EmptyBuffer("D_G is empty: observe transitions first")
+        for _ in range(n):
+            self._begin()
+            self.updates += 1
+            self._step(with_actor=self.updates % self.actor_period == 0)
+        return Metrics({**self._counters(), **self._readings})
+
+    def _begin(self) -> None:
+        """Do what precedes an update; only a round of D_L can be due, and without a discriminator it just ends."""
+        if self.experience.round_waits:
+            self.experience.finish_round()
+
+    @abstractmethod
+    def _step(self, with_actor: bool) -> None:
+        """One update of the critics and, if told so, of actor and targets."""
+
+    def _sample(self) -> Tensor:
+        rows = self.experience.sample_into(self._rows, self.learning_rng)
+        self.normalizer.transition_(self.layout.transition(rows))
+        return rows
+
+    def _sample_initial(self) -> Tensor:
+        return self.normalizer.obs_(self.experience.sample_initial_into(self._initial, self.learning_rng))
+
+    @property
+    def temperature(self) -> Tensor:
+        """Weight of the entropy bonus, without gradient."""
+        if self.config.entropy_temperature == "none":
+            return torch.zeros_like(self.log_temperature)
+        return self.log_temperature.detach().exp()
+
+    def _temperature_loss(self, log_prob: Tensor) -> Tensor:
+        """Raise the temperature while the policy's entropy is below its target."""
+        if self.config.entropy_temperature != "auto":
+            return 0.0 * self.log_temperature
+        target = self.config.target_entropy_per_dim * self.act_dim
+        return -self.log_temperature * (log_prob.detach().mean() + target)
+
+    def _track_targets(self) -> None:
+        track(self.target_critic, self.critic, self.config.target_tau)
+
+    def _counters(self) -> dict[str, Reading]:
+        experience = self.experience
+        return {
+            "updates": lambda: self.updates,
+            "global_size": lambda: experience.global_.size,
+            "local_size": lambda: experience.local.size,
+            "rounds_skipped": lambda: experience.rounds_skipped,
+        }
+
+    # -- acting -------------------------------------------------------------------------------------------------
+
+    @torch.no_grad()
+    def act(self, obs: NDArray[np.float32], deterministic: bool = False) -> NDArray[np.float32]:
+        """Choose actions in [-1, 1] for one observation or for rows of them."""
+        if obs.shape[-1:] != (self.obs_dim,) or obs.ndim > 2:
+            raise InvalidData("obs", f"has shape {obs.shape}, ({self.obs_dim},) or (n, {self.obs_dim}) is needed")
+        if not np.isfinite(obs).all():
+            raise InvalidData("obs", "is not finite")
+        rows = torch.from_numpy(np.array(obs, np.float32, ndmin=2)).to(self.device)
+        mean, log_std = self.actor.distribution(self.normalizer.obs_(rows))
+        if not deterministic:
+            noise = torch.randn(mean.shape, generator=self.acting_rng).to(self.device)
+            mean = torch.addcmul(mean, log_std.exp(), noise)
+        action: NDArray[np.float32] = mean.tanh().cpu().numpy()
+        return action.reshape(*obs.shape[:-1], self.act_dim)
+
+    def actor_tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Give the deployed policy as arrays, with its normaliser.
+
+        Whoever runs it computes, in float32, with `@` the matrix product::
+
+            x = clip((obs - obs_mean) * obs_scale, -obs_clip, obs_clip)
+            x = first(x @ weight_0 + bias_0)                      first = elu, or, if `gain` is there,
+                                                                  tanh(layernorm(.) * gain + offset), epsilon 1e-5
+            x = elu(x @ weight_1 + bias_1)
+            y = x @ weight_2 + bias_2
+            mean, log_std = y[:act_dim], clip(y[act_dim:], log_std_min, log_std_max)
+            action = tanh(mean)                                   deterministic, or tanh(mean + exp(log_std) * noise)
+
+        Without `normalize_obs` mean is 0, scale 1 and the clip the greatest float32: one graph serves both.
+        """
+        tensors = {"obs_mean": self.normalizer.mean, "obs_scale": self.normalizer.scale}
+        tensors["obs_clip"] = torch.tensor(self.normalizer.clip)
+        tensors["log_std_min"], tensors["log_std_max"] = (torch.tensor(limit) for limit in self.actor.log_std)
+        for name, values in self.actor.named.items():
+            tensors[name] = values[0] if name.startswith("weight") else values[0, 0]
+        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}
+
+    # -- state --------------------------------------------------------------------------------------------------
+
+    def modules(self) -> dict[str, nn.Module]:
+        """Name the networks a checkpoint keeps."""
+        return {"actor": self.actor, "critic": self.critic, "target_critic": self.target_critic}
+
+    def optimizers(self) -> dict[str, Adam]:
+        """Name the optimisers a checkpoint keeps."""
+        return {"actor": self.actor_optimizer, "critic": self.critic_optimizer}
+
+    def flags(self) -> dict[str, int]:
+        """Give an algorithm's own counters and switches that a checkpoint keeps."""
+        return {}
+
+    def set_flags(self, flags: dict[str, int]) -> None:  # noqa: B027 (most algorithms have none)
+        """Take back what `flags` gave."""

@@ -1,0 +1,120 @@
+"""The one place that decides which transition goes to which buffer, and when buffers merge."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ompo_ros.learning.buffers import TARGET, EmptyBuffer, Layout, Ring, pack, transition_columns
+from ompo_ros.learning.config import Config
+from ompo_ros.transitions import InvalidData, Origin, Transitions
+
+
+class Experience:
+    """D_G, D_L and D_0 of algorithm 1, filled for the setting at hand; who samples need not know which it is.
+
+    Stationary and non-stationary: every transition is fresh and enters D_L. Domain adaptation: the target's enter
+    D_L, the sources' enter D_G at once. A full D_L is a round: it waits in `round` for the discriminator, and joins
+    D_G when that is done (`merge: round`) or has joined it all along (`merge: immediate`).
+    """
+
+    def __init__(self, config: Config, layout: Layout, device: torch.device) -> None:
+        self.layout = layout
+        self.batch_size = config.batch_size
+        columns = transition_columns(layout)
+        self.global_ = Ring("D_G", columns, config.global_capacity, device)
+        self.local = Ring("D_L", columns, config.local_capacity, device)
+        self.round = Ring("the round of D_L", columns, config.local_capacity, device)
+        self.initial = Ring("D_0", {"obs": (layout.obs_dim, torch.float32)}, config.initial_capacity, device)
+        self.round_waits = False
+        self.rounds_skipped = 0
+        self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
+        self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
+        self._all_fresh = config.setting != "domain_adaptation"
+        # Only OMPO tells fresh transitions from old ones; the others learn from all of them at once.
+        self._immediate = config.merge == "immediate" or config.algorithm != "ompo"
+        self.initial_from_target = False
+        self._rows_of: dict[Origin, Tensor] = {}
+
+    def rings(self) -> dict[str, Ring]:
+        return {"global": self.global_, "local": self.local, "round": self.round, "initial": self.initial}
+
+    def add(self, transitions: Transitions) -> None:
+        """Take a batch in whole, or raise InvalidData and take nothing."""
+        if transitions.obs_dim != self.layout.obs_dim:
+            raise InvalidData("obs", f"has {transitions.obs_dim} dimensions, {self.layout.obs_dim} are needed")
+        if transitions.act_dim != self.layout.act_dim:
+            raise InvalidData("action", f"has {transitions.act_dim} dimensions, {self.layout.act_dim} are needed")
+        if np.abs(transitions.action).max() > 1.0 + 1e-6:
+            raise InvalidData("action", "leaves [-1, 1], the range of the policy's squash")
+        fresh = self._all_fresh or transitions.origin is Origin.TARGET
+        rows = pack(transitions, self.layout)
+        self.seen[transitions.origin] += len(transitions)
+        self._add_initial(transitions.obs[transitions.step == 0], fresh)
+        if not fresh or self._immediate:
+            self._add_global(rows)
+        if fresh:
+            self._add_fresh(rows)
+
+    def _add_initial(self, obs: np.ndarray[tuple[int, ...], np.dtype[np.float32]], fresh: bool) -> None:
+        """Keep the target's initial states; until there is one, the sources' stand in."""
+        if len(obs) == 0 or (self.initial_from_target and not fresh):
+            return
+        if fresh and not self.initial_from_target:
+            self.initial.clear()
+            self.initial_from_target = True
+        self.initial.add({"obs": torch.from_numpy(obs)})
+
+    def _add_global(self, rows: dict[str, Tensor]) -> None:
+        self.global_.add(rows)
+        self.unrated += len(rows["row"])
+        self.forget_places()
+
+    def _add_fresh(self, rows: dict[str, Tensor]) -> None:
+        count, start = len(rows["row"]), 0
+        while start < count:
+            stop = min(count, start + self.local.capacity - self.local.size)
+            self.local.add({name: column[start:stop] for name, column in rows.items()})
+            start = stop
+            if self.local.full:
+                self._close_round()
+
+    def _close_round(self) -> None:
+        """Make the full D_L the round that waits, and start an empty one; a round nobody used is merged unused."""
+        if self.round_waits:
+            self.rounds_skipped += 1
+            self.finish_round()
+        self.round, self.local = self.local, self.round
+        self.local.clear()
+        self.round_waits = True
+
+    def finish_round(self) -> None:
+        """Merge D_G with D_L; its rows stay readable until the next round, for the metrics."""
+        if not self._immediate:
+            self._add_global(self.round.used())
+        self.round_waits = False
+
+    def forget_places(self) -> None:
+        """Look the origins' rows up anew; whoever changes D_G calls this."""
+        self._rows_of.clear()
+
+    def sample_into(self, out: Tensor, rng: torch.Generator) -> Tensor:
+        return self.global_.sample_into(out, "row", rng)
+
+    def sample_initial_into(self, out: Tensor, rng: torch.Generator) -> Tensor:
+        if self.initial.size == 0:
+            raise EmptyBuffer("D_0 is empty: no transition with step 0 was observed")
+        return self.initial.sample_into(out, "obs", rng)
+
+    def sample_origin_into(self, out: Tensor, origin: Origin, rng: torch.Generator) -> Tensor:
+        """Sample D_G's transitions of one origin; their places are looked up once per insertion."""
+        if origin not in self._rows_of:
+            is_target = (self.global_.used()["flags"] & TARGET) != 0
+            wanted = is_target if origin is Origin.TARGET else ~is_target
+            self._rows_of[origin] = torch.nonzero(wanted)[:, 0]
+        places = self._rows_of[origin]
+        if len(places) == 0:
+            raise EmptyBuffer(f"D_G holds no transition of the {origin.name.lower()}: observe some first")
+        drawn = torch.randint(len(places), (len(out),), generator=rng, device=rng.device)
+        return torch.index_select(self.global_.columns["row"], 0, places[drawn], out=out)

@@ -1,0 +1,146 @@
+"""Occupancy-Matching Policy Optimization (Luo et al. 2024), algorithm 1; docs/algorithm.md tells every choice."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from ompo_ros.learning.agent import Agent
+from ompo_ros.learning.config import Config
+from ompo_ros.learning.discriminator import Discriminator
+from ompo_ros.learning.objective import Objective, effective_sample_size
+from ompo_ros.learning.optimizer import Adam
+
+RATED_AT_ONCE = 4_096
+
+
+class OMPO(Agent):
+    """max over π, min over Q of (1 - γ) E[Q(s0, a0)] + α E_{D_G}[f*(Ψ / α)], with Ψ = r ± R + γ Q(s', a') - Q(s, a)."""
+
+    own_actor_period: ClassVar[int] = 2
+
+    def __init__(self, config: Config, obs_dim: int, act_dim: int, seed: int, device: torch.device) -> None:
+        super().__init__(config, obs_dim, act_dim, seed, device)
+        self.objective = Objective.of(config)
+        self.uses_discriminator = config.discrepancy != "none"
+        self.discriminator = Discriminator(config, 2 * obs_dim + act_dim, self._init_rng, device)
+
+    def _log_reward(self) -> bool:
+        return self.config.reward == "log"
+
+    def _begin(self) -> None:
+        """Lines 15 to 20 of algorithm 1: a full D_L trains the discriminator, D_G is rated by it, D_L joins D_G."""
+        experience = self.experience
+        if experience.round_waits:
+            if self.uses_discriminator and experience.global_.size > 0:
+                self.discriminator.learn(
+                    experience.round, experience.global_, self.layout, self.normalizer, self.learning_rng
+                )
+                experience.unrated = experience.global_.size
+            experience.finish_round()
+        if self.discriminator.trained and experience.unrated:
+            for rows in experience.global_.newest("row", experience.unrated):
+                self.rate(rows)
+            experience.unrated = 0
+
+    def rate(self, rows: Tensor) -> None:
+        """Write R into stored rows, a cache's worth at a time."""
+        for part in torch.split(rows, RATED_AT_ONCE):
+            transition = self.normalizer.transition_(self.layout.transition(part).clone())
+            self.layout.log_ratio(part).copy_(self.discriminator.log_ratio(transition))
+
+    def _step(self, with_actor: bool) -> None:
+        rows, initial = self._sample(), self._sample_initial()
+        # One pass of the policy serves the critic's step (values only) and the actor's (with gradients).
+        obs = torch.cat((self.layout.next_obs(rows), initial))
+        with torch.set_grad_enabled(with_actor):
+            action, log_prob = self.actor.sample(obs, self.learning_rng)
+            onward = torch.cat((obs, action), 1)  # (s', a') above (s0, a0)
+        psi = self._update_critic(rows, onward.detach(), log_prob.detach())
+        if with_actor:
+            self._update_actor(self.objective.weight(psi), self.layout.continues(rows), onward, log_prob)
+            self._track_targets()
+
+    def corrected_reward(self, rows: Tensor) -> Tensor:
+        """Reward or its logarithm, with R by the sign and weight of the settings."""
+        reward = self.reward(self.layout.reward(rows))
+        if not self.uses_discriminator:
+            return reward
+        log_ratio = self.layout.log_ratio(rows).clone()  # the sample's memory will be the next one's
+        self._readings.update(
+            R_global=log_ratio.mean,
+            R_saturation=lambda: self.discriminator.saturation(log_ratio),
+            R_local=self._local_log_ratio,
+            discriminator_loss=lambda: self.discriminator.last_loss,
+        )
+        return self.objective.corrected_reward(reward, log_ratio)
+
+    def _update_critic(self, rows: Tensor, onward: Tensor, log_prob: Tensor) -> Tensor:
+        psi, initial_value, value = self.residuals(rows, onward, log_prob)
+        loss = self.objective.residual_loss(psi).mean(1)
+        if self.config.initial_term:
+            loss = loss + self.objective.initial_loss(initial_value).mean(1)
+        loss = loss.sum()
+        self.critic_optimizer.descend(loss)
+        psi, value = psi.detach(), value.detach()
+        self._readings.update(
+            critic_loss=loss.detach,
+            q=value.mean,
+            psi=psi.mean,
+            ess=lambda: effective_sample_size(self.objective.weight(psi)),
+        )
+        return psi
+
+    def residuals(self, rows: Tensor, onward: Tensor, log_prob: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Ψ, Q(s0, a0) and Q(s, a) of every head; what shares the critics' weights and needs gradients is one pass."""
+        n = len(rows)
+        online = self.config.bootstrap == "online"
+        here = self.layout.obs_action(rows)
+        values = self.critic(torch.cat((here, onward if online else onward[n:])))
+        value, initial_value = values[:, :n], values[:, -len(onward) + n :]
+        next_value = values[:, n : 2 * n] if online else self._bootstrap(onward[:n])
+        next_value = next_value - self.temperature * log_prob[:n]
+        psi = self.objective.residual(self.corrected_reward(rows), self.layout.continues(rows), next_value, value)
+        return psi, initial_value, value
+
+    @torch.no_grad()
+    def _bootstrap(self, onward: Tensor) -> Tensor:
+        """Take the least of the target critics, with a share of the learned ones if so set."""
+        value: Tensor = self.target_critic(onward).amin(0)
+        share = self.config.online_share
+        return torch.lerp(value.expand(self.config.critics, -1), self.critic(onward), share) if share else value
+
+    def _update_actor(self, weight: Tensor, continues: Tensor, onward: Tensor, log_prob: Tensor) -> None:
+        n = len(continues)
+        values = self.critic(onward, frozen=True).amin(0)
+        next_value = values[:n] - self.temperature * log_prob[:n]
+        gain = self.objective.policy_gain(weight.mean(0), continues, next_value).mean()
+        if self.config.initial_term:
+            gain = gain + self.objective.initial_loss(values[n:]).mean()
+        temperature = self.temperature
+        self.actor_optimizer.descend(self._temperature_loss(log_prob) - gain)
+        gain, log_prob = gain.detach(), log_prob.detach()
+        self._readings.update(
+            actor_loss=lambda: -gain, entropy=lambda: -log_prob.mean(), temperature=lambda: temperature
+        )
+
+    def _local_log_ratio(self) -> Tensor:
+        """R on the latest round of D_L, as the discriminator is now."""
+        rows = self.experience.round.used()["row"][: self.config.batch_size].clone()
+        if len(rows) == 0:
+            return torch.zeros((), device=self.device)
+        return self.discriminator.log_ratio(self.normalizer.transition_(self.layout.transition(rows))).mean()
+
+    def modules(self) -> dict[str, nn.Module]:
+        return {**super().modules(), "discriminator": self.discriminator.network}
+
+    def optimizers(self) -> dict[str, Adam]:
+        return {**super().optimizers(), "discriminator": self.discriminator.optimizer}
+
+    def flags(self) -> dict[str, int]:
+        return {"discriminator_trained": int(self.discriminator.trained)}
+
+    def set_flags(self, flags: dict[str, int]) -> None:
+        self.discriminator.trained = bool(flags["discriminator_trained"])

@@ -1,0 +1,50 @@
+"""A learner's networks alone, without buffers and optimisers: what a new run on another domain starts from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from ompo_ros.learning.agent import Agent
+
+NETWORKS = ("actor", "critic", "target_critic")
+TEMPERATURE = "log_temperature"
+
+
+class UnusablePretraining(ValueError):
+    """A file that does not fit the learner; the message says where they part."""
+
+
+def save_networks(agent: Agent, path: Path) -> None:
+    """Write actor, critics and temperature, whole or not at all."""
+    unfinished = path.with_suffix(".unfinished")
+    save_file(_tensors(agent), unfinished)
+    unfinished.replace(path)
+
+
+def load_networks(agent: Agent, path: Path) -> None:
+    """Put the file's networks into the learner; nothing is changed unless all of it fits."""
+    try:
+        found = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise UnusablePretraining(f"{path} cannot be read: {error}") from error
+    own = _tensors(agent)
+    if found.keys() != own.keys():
+        raise UnusablePretraining(f"{path} holds other networks: {sorted(found.keys() ^ own.keys())}")
+    for name, tensor in own.items():
+        if found[name].shape != tensor.shape or not bool(found[name].isfinite().all()):
+            raise UnusablePretraining(
+                f"{path}: {name} is {tuple(found[name].shape)}, finite numbers in {tuple(tensor.shape)} are needed"
+            )
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(found[name])
+
+
+def _tensors(agent: Agent) -> dict[str, torch.Tensor]:
+    modules = agent.modules()
+    tensors = {f"{m}.{name}": tensor for m in NETWORKS for name, tensor in modules[m].state_dict().items()}
+    return {**tensors, TEMPERATURE: agent.log_temperature.data}

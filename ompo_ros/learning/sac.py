@@ -1,0 +1,48 @@
+"""Soft actor-critic (Haarnoja et al. 2018) on all transitions alike."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ompo_ros.learning.agent import Agent
+
+
+class SAC(Agent):
+    """Maximises reward plus entropy, blind to where a transition came from."""
+
+    def _step(self, with_actor: bool) -> None:
+        rows = self._sample()
+        reward = self._reward(rows)
+        self._update_critic(rows, reward)
+        if with_actor:
+            self._update_actor(self.layout.obs(rows))
+            self._track_targets()
+
+    def _reward(self, rows: Tensor) -> Tensor:
+        return self.reward(self.layout.reward(rows))
+
+    def soft_target(self, rows: Tensor, reward: Tensor) -> Tensor:
+        """Bootstrap: r + γ [min Q̄(s', a') - temperature log π(a'|s')], no value beyond the task's own end."""
+        with torch.no_grad():
+            next_obs = self.layout.next_obs(rows)
+            action, log_prob = self.actor.sample(next_obs, self.learning_rng)
+            next_value = self.target_critic(torch.cat((next_obs, action), 1)).amin(0) - self.temperature * log_prob
+            target: Tensor = reward + self.config.discount * self.layout.continues(rows) * next_value
+            return target
+
+    def _update_critic(self, rows: Tensor, reward: Tensor) -> None:
+        target = self.soft_target(rows, reward)
+        value = self.critic(self.layout.obs_action(rows))
+        loss = 0.5 * (target - value).square().mean(1).sum()
+        self.critic_optimizer.descend(loss)
+        self._readings.update(critic_loss=loss.detach, q=value.detach().mean)
+
+    def _update_actor(self, obs: Tensor) -> None:
+        action, log_prob = self.actor.sample(obs, self.learning_rng)
+        value = self.critic(torch.cat((obs, action), 1), frozen=True).amin(0)
+        loss = (self.temperature * log_prob - value).mean()
+        temperature = self.temperature
+        self.actor_optimizer.descend(loss + self._temperature_loss(log_prob))
+        log_prob = log_prob.detach()
+        self._readings.update(actor_loss=loss.detach, entropy=lambda: -log_prob.mean(), temperature=lambda: temperature)

@@ -1,0 +1,117 @@
+"""The action `~/evaluate`: deterministic episodes, driven by the node's ticks, so that control never waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from ompo_msgs.action import Evaluate
+from ompo_msgs.msg import EpisodeSummary, PolicyArtifact
+from ompo_msgs.srv import GetPolicy
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.node import Node
+from rclpy.task import Future
+
+from ompo_ros.control.collector import Collector, Evaluation, Policy
+
+_MAX_DROPPED = 10  # episodes that may break before an evaluation is given up
+
+
+class EvaluateAction:
+    """One evaluation at a time: the goal's coroutine waits, `tick` and `episode_ended` move it on."""
+
+    def __init__(self, node: Node, collector: Collector, load: Callable[[PolicyArtifact], Policy]) -> None:
+        self._node = node
+        self._collector = collector
+        self._load = load
+        self._busy = False
+        self._evaluation: Evaluation | None = None
+        self._goal: Any = None
+        self._ended: Future | None = None
+        self._summaries: list[EpisodeSummary] = []
+        self._get_policy = node.create_client(GetPolicy, "policy_server/get_policy")
+        self._server = ActionServer(
+            node,
+            Evaluate,
+            "~/evaluate",
+            self._execute,
+            goal_callback=self._on_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+        )
+
+    def tick(self) -> None:
+        """Notice a cancelled goal, a disabled collector, a robot that keeps breaking episodes."""
+        evaluation = self._evaluation
+        if evaluation is None or self._ended is None:
+            return
+        problem = ""
+        if self._goal.is_cancel_requested:
+            problem = "cancelled"
+        elif not self._collector.enabled:
+            problem = "the collector was disabled by ~/set_enabled"
+        elif evaluation.dropped > _MAX_DROPPED:
+            problem = f"{evaluation.dropped} episodes broke off: {self._collector.problem or 'see the log'}"
+        if problem or evaluation.done:
+            self._evaluation = None
+            self._collector.stop_evaluation()
+            self._ended.set_result(problem)
+
+    def episode_ended(self, summary: EpisodeSummary) -> None:
+        """Pass a whole deterministic episode on as feedback."""
+        if self._evaluation is None or not summary.deterministic or summary.outcome == EpisodeSummary.DROPPED:
+            return
+        self._summaries.append(summary)
+        self._goal.publish_feedback(Evaluate.Feedback(completed=len(self._summaries), last=summary))
+
+    def _on_goal(self, request: Evaluate.Goal) -> GoalResponse:
+        refusal = ""
+        if request.episodes < 1:
+            refusal = "at least one episode is needed"
+        elif self._busy:
+            refusal = "an evaluation is running: wait for it, or cancel it"
+        elif not self._collector.enabled:
+            refusal = "the collector is disabled: call ~/set_enabled first"
+        elif request.policy_version == 0 and self._collector.policy is None:
+            refusal = "no policy has come on policy/latest yet"
+        if refusal:
+            self._node.get_logger().warning(f"refused to evaluate: {refusal}")
+            return GoalResponse.REJECT
+        self._busy = True
+        return GoalResponse.ACCEPT
+
+    async def _execute(self, goal: Any) -> Evaluate.Result:  # noqa: ANN401 - rclpy's ServerGoalHandle is untyped
+        try:
+            policy = await self._policy(goal.request.policy_version)
+            self._goal, self._summaries, self._ended = goal, [], Future()
+            self._evaluation = self._collector.evaluate(policy, goal.request.episodes)
+            problem = await self._ended
+        except ValueError as error:
+            problem = str(error)
+        finally:
+            self._busy = False
+        if not problem:
+            goal.succeed()
+        elif goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        played = self._summaries
+        return Evaluate.Result(
+            success=not problem,
+            message=problem,
+            episodes=played,
+            success_rate=float(np.mean([summary.success for summary in played])) if played else 0.0,
+            mean_return=float(np.mean([summary.episode_return for summary in played])) if played else 0.0,
+        )
+
+    async def _policy(self, version: int) -> Policy:
+        running = self._collector.policy
+        if running is not None and version in (0, running.version):
+            return running
+        if not self._get_policy.service_is_ready():
+            raise ValueError(f"policy {version} is not running here, and {self._get_policy.srv_name} does not answer")
+        answer = await self._get_policy.call_async(GetPolicy.Request(version=version, channel="latest"))
+        if not answer.success:
+            raise ValueError(f"policy {version}: {answer.message}")
+        return self._load(answer.policy)

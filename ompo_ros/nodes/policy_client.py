@@ -1,0 +1,62 @@
+"""A running policy server as the command line's store of policies."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import rclpy
+from ompo_msgs.srv import ActivatePolicy, ListPolicies
+
+from ompo_ros.policy.registry import RegistryError
+from ompo_ros.policy.store import Row
+
+TIMEOUT = 10.0  # seconds; discovery alone may take three
+
+
+class ServerStore:
+    """Calls the services of the policy_server in a namespace."""
+
+    def __init__(self, namespace: str) -> None:
+        self._server = f"{namespace.rstrip('/')}/policy_server"
+
+    def rows(self) -> list[Row]:
+        return [
+            Row(
+                version=info.version,
+                stamp=info.stamp.sec + 1e-9 * info.stamp.nanosec,
+                channels=tuple(info.channels),
+                pinned=info.pinned,
+                success_rate=None if math.isnan(info.success_rate) else info.success_rate,
+                episodes=info.evaluated_episodes,
+                sha256=info.sha256,
+                note=info.note,
+            )
+            for info in self._call(ListPolicies, "list_policies", ListPolicies.Request()).policies
+        ]
+
+    def activate(self, channel: str, version: int, reason: str, *, pin: bool) -> str:
+        request = ActivatePolicy.Request(channel=channel, version=version, reason=reason, pin=pin)
+        answer = self._call(ActivatePolicy, "activate_policy", request)
+        if not answer.success:
+            raise RegistryError(answer.message)
+        return str(answer.message)
+
+    def _call(self, kind: Any, name: str, request: Any) -> Any:  # noqa: ANN401 (generated types have no common one)
+        rclpy.init()
+        try:
+            node = rclpy.create_node("ompo_policy")
+            client = node.create_client(kind, f"{self._server}/{name}")
+            deadline = time.monotonic() + TIMEOUT
+            if not client.wait_for_service(TIMEOUT):
+                raise ConnectionError(
+                    f"no {self._server} answers: start one, name its --namespace, or give its folder by --registry"
+                )
+            future = client.call_async(request)
+            rclpy.spin_until_future_complete(node, future, timeout_sec=max(1.0, deadline - time.monotonic()))
+            if not future.done():
+                raise ConnectionError(f"{self._server} did not answer within {TIMEOUT:g} s")
+            return future.result()
+        finally:
+            rclpy.try_shutdown()

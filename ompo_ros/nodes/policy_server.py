@@ -1,0 +1,286 @@
+"""Turns the learner's weights into proven ONNX policies on two channels: `latest`, and behind the gate `stable`."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, PolicyInfo, TransitionBatch
+from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+from ompo_ros.conversions import artifact_to_msg, check_episode, tensors_from_msg, transitions_from_msg
+from ompo_ros.nodes import qos
+from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
+from ompo_ros.nodes.main import run
+from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.policy.actor import shape_of
+from ompo_ros.policy.contracts import ROBOTS, contract_for
+from ompo_ros.policy.errors import RefusedPolicy
+from ompo_ros.policy.files import Policy
+from ompo_ros.policy.gate import GateSettings
+from ompo_ros.policy.keeper import PolicyKeeper
+from ompo_ros.policy.manifest import Training
+from ompo_ros.policy.registry import Registry, RegistryError
+from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE, Entry
+from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.transitions import InvalidData
+
+GATE_PERIOD = 0.2  # seconds between two looks at what waits
+# A few of the target's observations are enough here; best effort never makes the collector wait for this node.
+SOME = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+REFUSED = (InvalidData, RefusedPolicy, RegistryError, OSError)
+
+
+class PolicyServer(Node):
+    """Wires a PolicyKeeper to topics, services and the target collector's evaluation."""
+
+    def __init__(self) -> None:
+        super().__init__("policy_server")
+        self._keeper = self._declare_and_open()
+        self._runtimes: dict[str, PolicyRuntime] = {}
+        self._rng = np.random.default_rng()
+        self._refused = 0
+        self._next_evaluation = 0.0
+        self._evaluation = EvaluationClient(self)
+        self._channels = {
+            name: self.create_publisher(PolicyArtifact, f"policy/{name}", qos.LATCHED) for name in CHANNELS
+        }
+        self.create_subscription(ActorWeights, "actor", self._on_actor, qos.LATCHED)
+        self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
+        self.create_subscription(TransitionBatch, "target/transitions", self._on_transitions, SOME)
+        self.create_service(ListPolicies, "~/list_policies", self._list)
+        self.create_service(GetPolicy, "~/get_policy", self._get)
+        self.create_service(ActivatePolicy, "~/activate_policy", self._activate)
+        self.create_service(Act, "~/act", self._act)
+        for channel in CHANNELS:
+            self._publish(channel)
+        if self._gate:
+            self.create_timer(GATE_PERIOD, self._look_at_candidates)
+        self.get_logger().info(f"policies for {self._contract.task} on {self._contract.robot} in {self._folder}")
+
+    def _declare_and_open(self) -> PolicyKeeper:
+        folder = declare(self, "registry_dir", "~/.ros/ompo/policies", "Folder of the policies; made if missing.")
+        keep = declare(self, "keep", 20, "Newest policies kept, beside those in use.", low=1, high=10_000)
+        task = declare(self, "task", "reach", "Task the policies are for.", choices=("reach", "push"))
+        reward = declare(self, "reward", "dense", "Reward the policies learn from.", choices=("dense", "sparse"))
+        robot = declare(self, "robot", "panda", "Arm the policies are for.", choices=ROBOTS)
+        self._gate = declare(self, "gate", True, "Whether proven policies move to stable by themselves.")
+        self._episodes = declare(self, "evaluation_episodes", 20, "Episodes that prove a policy.", low=1, high=500)
+        self._pause = declare(
+            self, "evaluation_period", 60.0, "Seconds from one evaluation's end to the next.", low=0.0, high=86_400.0
+        )
+        margin = declare(self, "margin", 0.1, "Loss of success rate that refuses no policy.", low=0.0, high=1.0)
+        confidence = declare(
+            self, "confidence", 0.8, "Probability wanted that a policy is within the margin.", low=0.5, high=1.0
+        )
+        first = declare(self, "min_success", 0.5, "Success rate wanted of the first stable policy.", low=0.0, high=1.0)
+        refuse_unknown(self)
+        self._folder, self._contract = Path(folder).expanduser(), contract_for(task, reward, robot)
+        settings = GateSettings(margin=margin, confidence=confidence, min_success=first, window=self._episodes)
+        try:
+            registry = Registry(self._folder, keep)
+        except (RegistryError, OSError) as error:
+            raise ValueError(f"registry_dir: {error}") from error
+        for warning in registry.warnings:
+            self.get_logger().warning(warning)
+        return PolicyKeeper(registry, self._contract, settings)
+
+    # -- topics -------------------------------------------------------------------------------------------------
+
+    def _on_actor(self, msg: ActorWeights) -> None:
+        started = time.monotonic()
+        try:
+            tensors = tensors_from_msg(msg)
+            if shape_of(tensors).architecture != msg.architecture:
+                raise InvalidData("architecture", f"is {msg.architecture!r}, which is not what the tensors are")
+            stamp = msg.stamp.sec + 1e-9 * msg.stamp.nanosec
+            training = Training(msg.updates, msg.target_steps)
+            policy = self._keeper.accept(tensors, version=msg.version, stamp=stamp, training=training)
+            if policy.manifest.architecture != msg.architecture:
+                raise InvalidData(
+                    "architecture", f"{msg.architecture!r}, the tensors say {policy.manifest.architecture!r}"
+                )
+        except REFUSED as error:
+            self._refuse(f"weights {msg.version}", error)
+            return
+        self._publish(LATEST)
+        took, parity = 1e3 * (time.monotonic() - started), policy.manifest.parity.max_error
+        self.get_logger().debug(f"policy {policy.version}: parity error {parity:.1e}, ready after {took:.1f} ms")
+
+    def _on_transitions(self, msg: TransitionBatch) -> None:
+        try:
+            transitions = transitions_from_msg(msg)
+            self._keeper.record(transitions.obs, transitions.next_obs)
+        except REFUSED as error:
+            self._refuse(f"transitions of {msg.collector_id!r}", error)
+
+    def _on_episode(self, msg: EpisodeSummary) -> None:
+        try:
+            check_episode(msg)
+        except InvalidData as error:
+            self._refuse(f"an episode of {msg.collector_id!r}", error)
+            return
+        # Exploring episodes succeed less often than the policy they explore around.
+        if msg.deterministic and msg.outcome != EpisodeSummary.DROPPED:
+            self._watch(msg.policy_version, [(msg.success, msg.episode_return)])
+
+    def _publish(self, channel: str) -> None:
+        try:
+            policy = self._keeper.policy(channel)
+        except RegistryError as error:
+            self.get_logger().error(f"nothing on policy/{channel}: {error}")
+            return
+        if policy is not None:
+            self._channels[channel].publish(self._to_msg(policy))
+            self.get_logger().info(f"policy/{channel}: {policy.version}")
+
+    def _to_msg(self, policy: Policy) -> PolicyArtifact:
+        manifest = json.loads(policy.manifest.to_json())
+        return artifact_to_msg(policy.onnx, manifest, version=policy.version, stamp=self.get_clock().now().to_msg())
+
+    def _refuse(self, what: str, error: Exception) -> None:
+        self._refused += 1
+        self.get_logger().warning(f"refused {what} ({self._refused} refused so far): {error}")
+
+    # -- the gate -----------------------------------------------------------------------------------------------
+
+    def _look_at_candidates(self) -> None:
+        self._evaluation.check()
+        if not self._keeper.waiting or not self._evaluation.ready or time.monotonic() < self._next_evaluation:
+            return
+        try:
+            candidate, verdict = self._keeper.next_candidate()
+        except REFUSED as error:
+            self._refuse("a candidate", error)
+            return
+        if not verdict.passed:
+            self.get_logger().warning(f"policy {candidate.version} does not reach stable: {verdict.reason}")
+            return
+        self._evaluation.evaluate(
+            candidate.version, self._episodes, lambda episodes: self._on_evaluated(candidate, episodes)
+        )
+
+    def _on_evaluated(self, candidate: Policy, episodes: Episodes | None) -> None:
+        """Judge a candidate; before it is refused as worse, stable is measured anew: the robot may have changed."""
+        self._next_evaluation = time.monotonic() + self._pause
+        if episodes is None:
+            self._keeper.put_back(candidate)
+            return
+        stable = self._keeper.registry.active(STABLE)
+        if self._judge(candidate, episodes) or not stable or stable == candidate.version:
+            return
+
+        def on_stable_evaluated(measured: Episodes | None) -> None:
+            self._next_evaluation = time.monotonic() + self._pause
+            if measured is not None:
+                self._watch(stable, measured)
+                self._judge(candidate, episodes)
+
+        self.get_logger().info(f"measuring stable {stable} anew, since policy {candidate.version} seems worse")
+        self._evaluation.evaluate(stable, self._episodes, on_stable_evaluated)
+
+    def _judge(self, candidate: Policy, episodes: Episodes) -> bool:
+        try:
+            verdict = self._keeper.judge(candidate, episodes)
+        except REFUSED as error:
+            self._refuse(f"the evaluation of policy {candidate.version}", error)
+            return False
+        if verdict.passed:
+            self.get_logger().info(f"policy {candidate.version} is stable: {verdict.reason}")
+            self._publish(STABLE)
+        else:
+            self.get_logger().warning(f"policy {candidate.version} does not reach stable: {verdict.reason}")
+        return verdict.passed
+
+    def _watch(self, version: int, episodes: Episodes) -> None:
+        try:
+            reason = self._keeper.watch_stable(version, episodes)
+        except REFUSED as error:
+            self._refuse(f"episodes of policy {version}", error)
+            return
+        if reason:
+            self.get_logger().warning(f"stable {reason}")
+            self._publish(STABLE)
+
+    # -- services -----------------------------------------------------------------------------------------------
+
+    def _list(self, _: ListPolicies.Request, response: ListPolicies.Response) -> ListPolicies.Response:
+        response.policies = [self._info(entry) for entry in self._keeper.registry.entries]
+        return response
+
+    def _info(self, entry: Entry) -> PolicyInfo:
+        registry, evaluation = self._keeper.registry, entry.evaluation
+        channels = [channel for channel in CHANNELS if registry.active(channel) == entry.version]
+        damage = registry.damaged.get(entry.version)
+        return PolicyInfo(
+            version=entry.version,
+            stamp=Time(sec=int(entry.stamp), nanosec=int(entry.stamp % 1 * 1e9)),
+            sha256=entry.sha256,
+            channels=channels,
+            pinned=any(registry.pinned(channel) for channel in channels),
+            success_rate=evaluation.success_rate if evaluation else float("nan"),
+            evaluated_episodes=evaluation.episodes if evaluation else 0,
+            note=f"DAMAGED: {damage}" if damage else entry.note,
+        )
+
+    def _get(self, request: GetPolicy.Request, response: GetPolicy.Response) -> GetPolicy.Response:
+        try:
+            version = request.version or self._keeper.registry.active(request.channel or STABLE)
+            if not version:
+                raise RegistryError(f"{request.channel or STABLE} holds no policy yet")
+            response.policy = self._to_msg(self._keeper.registry.load(version))
+            response.success = True
+        except RegistryError as error:
+            response.message = str(error)
+        return response
+
+    def _activate(self, request: ActivatePolicy.Request, response: ActivatePolicy.Response) -> ActivatePolicy.Response:
+        try:
+            response.previous_version = self._keeper.activate(
+                request.channel, request.version, request.reason, pin=request.pin
+            )
+        except (RegistryError, OSError) as error:
+            response.message = str(error)
+            return response
+        self._publish(request.channel)
+        version = self._keeper.registry.active(request.channel)
+        held = " and held there" if request.pin else ""
+        response.success, response.message = True, f"{request.channel} moved to policy {version}{held}"
+        self.get_logger().info(f"{response.message}: {request.reason or 'asked for by a user'}")
+        return response
+
+    def _act(self, request: Act.Request, response: Act.Response) -> Act.Response:
+        channel = request.channel or STABLE
+        obs = np.frombuffer(request.obs, np.float32)
+        try:
+            runtime = self._runtime(channel)
+            action = runtime.act(obs) if request.deterministic else runtime.sample(obs, self._rng)
+        except REFUSED as error:
+            response.message = str(error)
+            return response
+        response.success, response.action, response.version = True, action.tobytes(), runtime.version
+        return response
+
+    def _runtime(self, channel: str) -> PolicyRuntime:
+        """The runtime of a channel's policy, kept as long as the channel stays on it."""
+        runtime, version = self._runtimes.get(channel), self._keeper.registry.active(channel)
+        if not version:
+            raise RegistryError(f"{channel} holds no policy yet")
+        if runtime is None or runtime.version != version:
+            runtime = PolicyRuntime(self._keeper.registry.load(version).onnx, self._contract)
+            self._runtimes[channel] = runtime
+        return runtime
+
+
+def main() -> None:
+    """Run the server until it is stopped."""
+    run(PolicyServer)
+
+
+if __name__ == "__main__":
+    main()

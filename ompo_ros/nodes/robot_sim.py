@@ -1,0 +1,141 @@
+"""A stand-in robot: a simulated arm with hidden parameters behind exactly the topics of a real arm's driver."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PointStamped
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMsg
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+
+from ompo_ros.control.robot import load_robot
+from ompo_ros.control.stand_in import SIMULATORS, Measurement, make_stand_in
+from ompo_ros.domains.kinematics import BASE_FRAME, FloatArray
+from ompo_ros.domains.tasks import Task
+from ompo_ros.nodes.main import run
+from ompo_ros.nodes.parameters import InvalidParameter, declare, refuse_unknown
+from ompo_ros.nodes.robot_topics import COMMANDS, STATES, CommandMessage, command_type, positions_from_msg, topic_in
+
+_LOCKSTEP_PATIENCE = 0.3  # s without a command until a lockstep robot moves on by itself: nobody waits forever
+_MAX_CATCH_UP = 10  # publish periods made up for at once after a pause of the machine
+
+
+class RobotSim(Node):
+    """Publishes joint states, takes position commands; real time, faster, slower, or in lockstep with its commands."""
+
+    def __init__(self) -> None:
+        super().__init__("robot_sim")
+        simulator = declare(self, "simulator", "mujoco", "Physics to run.", choices=SIMULATORS)
+        domain = declare(self, "domain", "hidden", "Hidden parameters: a file of config/domains, by name or path.")
+        task = declare(self, "task", "reach", "What stands on the table.", choices=("reach", "push"))
+        preset = declare(self, "robot", "panda", "Robot preset: a file of config/robots, by name or path.")
+        driver = declare(self, "driver", "", "Which of the preset's drivers to imitate; empty for its default.")
+        namespace = declare(self, "robot_namespace", "", "Namespace of the robot's topics; empty for the node's own.")
+        seed = declare(self, "seed", 0, "Of everything random in the arm.", low=0, high=2**31 - 1)
+        self._rate = declare(self, "publish_rate", 100.0, "Joint states per simulated second.", low=1.0, high=1000.0)
+        self._factor = declare(
+            self, "real_time_factor", 1.0, "Simulated seconds per second; 0: lockstep with commands.", low=0.0, high=1e3
+        )
+        timeout = declare(self, "command_timeout", 0.5, "Simulated seconds until the arm holds.", low=0.01, high=60.0)
+        refuse_unknown(self)
+        self._robot = load_robot(preset, driver)
+        self._has_cube = task == "push"
+        self._arm = make_stand_in(
+            simulator, domain, Task(task, "dense"), self._robot, seed=seed, command_timeout=timeout
+        )
+        self._require_whole_timesteps()
+        self._queue: list[FloatArray] = []  # setpoints of a trajectory still to come
+        self._next_setpoint = 0.0
+        self._states = self.create_publisher(JointState, topic_in(namespace, self._robot.driver.state_topic), STATES)
+        self._cube = self.create_publisher(PointStamped, topic_in(namespace, "cube"), STATES)
+        self._clock_topic = self.create_publisher(ClockMsg, "/clock", STATES) if self._factor != 1.0 else None
+        topic = topic_in(namespace, self._robot.driver.command_topic)
+        lockstep = self._factor == 0.0
+        on_command = self._on_lockstep_command if lockstep else self._on_command
+        self.create_subscription(command_type(self._robot), topic, on_command, COMMANDS)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # its own time moves others; others' must not move it
+        self._started, self._published = time.monotonic(), 0
+        period = _LOCKSTEP_PATIENCE if lockstep else 1.0 / (self._rate * self._factor)
+        self._timer = self.create_timer(period, self._lockstep if lockstep else self._on_timer, clock=steady)
+        pace = "in lockstep" if lockstep else f"at {self._factor:g} x real time"
+        self.get_logger().info(f"{preset} in {simulator}, domain {domain}, {pace}, commands on {topic}")
+
+    def _require_whole_timesteps(self) -> None:
+        substeps = 1.0 / (self._rate * self._arm.timestep)
+        if abs(substeps - round(substeps)) > 1e-6:
+            physics = 1.0 / self._arm.timestep
+            raise InvalidParameter(
+                f"parameter 'publish_rate' is {self._rate:g}, but must divide the physics' {physics:g} Hz"
+            )
+
+    def _on_command(self, msg: CommandMessage) -> None:
+        """Take the first setpoint at once, keep those after it for their time."""
+        try:
+            first, *self._queue = positions_from_msg(self._robot, msg)
+            self._arm.command(first)
+            self._next_setpoint = self._arm.time + self._robot.period
+        except ValueError as error:
+            self.get_logger().error(f"refused a command: {error}", throttle_duration_sec=1.0)
+
+    def _on_lockstep_command(self, msg: CommandMessage) -> None:
+        self._on_command(msg)
+        self._queue.clear()
+        self._timer.reset()
+        self._lockstep()
+
+    def _lockstep(self) -> None:
+        self._arm.advance(self._robot.period)
+        self._publish()
+
+    def _on_timer(self) -> None:
+        due = int((time.monotonic() - self._started) * self._factor * self._rate) - self._published
+        if due > _MAX_CATCH_UP:
+            self.get_logger().warning(f"{due - 1} joint states behind real time", throttle_duration_sec=5.0)
+            self._started, self._published, due = time.monotonic(), 0, 1
+        for _ in range(due):
+            self._published += 1
+            self._follow_trajectory()
+            was_holding = self._arm.is_holding
+            self._arm.advance(1.0 / self._rate)
+            if self._arm.is_holding and not was_holding:
+                self.get_logger().warning("no command in time: holding position", throttle_duration_sec=5.0)
+        if due > 0:
+            self._publish()
+
+    def _follow_trajectory(self) -> None:
+        if self._queue and self._arm.time >= self._next_setpoint - 1e-9:
+            self._arm.command(self._queue.pop(0))
+            self._next_setpoint += self._robot.period
+
+    def _publish(self) -> None:
+        measured: Measurement = self._arm.measured
+        stamp = self.get_clock().now().to_msg()
+        if self._clock_topic is not None:
+            stamp = Time(sec=int(self._arm.time), nanosec=int(np.fmod(self._arm.time, 1.0) * 1e9))
+            self._clock_topic.publish(ClockMsg(clock=stamp))
+        if self._has_cube:
+            cube = PointStamped(header=Header(stamp=stamp, frame_id=BASE_FRAME))
+            cube.point.x, cube.point.y, cube.point.z = measured.cube.tolist()
+            self._cube.publish(cube)
+        self._states.publish(
+            JointState(
+                header=Header(stamp=stamp),
+                name=list(self._robot.joint_names),
+                position=measured.position.tolist(),
+                velocity=measured.velocity.tolist(),
+            )
+        )
+
+
+def main() -> None:
+    """Run the stand-in robot until it is stopped."""
+    run(RobotSim)
+
+
+if __name__ == "__main__":
+    main()

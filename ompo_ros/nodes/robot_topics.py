@@ -1,0 +1,74 @@
+"""A robot's standard topics as its driver preset names them: one place for both sides of the wire."""
+
+from __future__ import annotations
+
+from typing import Union
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ompo_ros.control.robot import Robot
+from ompo_ros.control.safety import SafeCommand
+from ompo_ros.domains.kinematics import FloatArray
+
+COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # an old command is worth nothing
+STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a joint_state_broadcaster publishes
+
+CommandMessage = Union[Float64MultiArray, JointTrajectory]  # noqa: UP007 - evaluated, and mypy knows neither class
+
+
+def state_subscription_qos(robot: Robot) -> QoSProfile:
+    """Only the newest state matters; best effort hears reliable broadcasters too."""
+    best_effort = robot.driver.state_reliability == "best_effort"
+    reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
+    return QoSProfile(depth=1, reliability=reliability)
+
+
+def topic_in(namespace: str, topic: str) -> str:
+    """Put a robot's topic into its namespace; without one it stays relative to the node's."""
+    return f"{namespace.rstrip('/')}/{topic}" if namespace else topic
+
+
+def command_type(robot: Robot) -> type[CommandMessage]:
+    """The message class of the driver's command topic."""
+    kind: type[CommandMessage] = Float64MultiArray
+    return kind if robot.driver.command_interface == "forward_command" else JointTrajectory
+
+
+def command_to_msg(robot: Robot, command: SafeCommand) -> CommandMessage:
+    """One setpoint; for a trajectory controller followed by the way to rest, in case nothing comes after it."""
+    if robot.driver.command_interface == "forward_command":
+        return Float64MultiArray(data=command.position.tolist())
+    positions = np.vstack((command.position[None], command.braking))
+    velocities = np.vstack((command.velocity[None], np.diff(positions, axis=0) / robot.period))
+    velocities[-1] = 0.0
+    points = [
+        JointTrajectoryPoint(
+            positions=position.tolist(), velocities=velocity.tolist(), time_from_start=_duration((i + 1) * robot.period)
+        )
+        for i, (position, velocity) in enumerate(zip(positions, velocities, strict=True))
+    ]
+    return JointTrajectory(joint_names=list(robot.joint_names), points=points)
+
+
+def positions_from_msg(robot: Robot, msg: CommandMessage) -> list[FloatArray]:
+    """The setpoints of a command (7,), one control period apart; ValueError says what is wrong with it."""
+    if isinstance(msg, Float64MultiArray):
+        return [np.array(msg.data)]
+    if sorted(msg.joint_names) != sorted(robot.joint_names):
+        raise ValueError(f"the trajectory names {list(msg.joint_names)}, the arm has {list(robot.joint_names)}")
+    if not msg.points or any(len(point.positions) != len(msg.joint_names) for point in msg.points):
+        raise ValueError("the trajectory needs at least one point, and a position for every joint in each")
+    order = [list(msg.joint_names).index(name) for name in robot.joint_names]
+    times = [point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in msg.points]
+    table = np.array([point.positions for point in msg.points])[:, order]
+    wanted = np.arange(1, max(round(times[-1] / robot.period), 1) + 1) * robot.period
+    return list(np.stack([np.interp(wanted, times, column) for column in table.T], axis=-1))
+
+
+def _duration(seconds: float) -> Duration:
+    whole = int(seconds)
+    return Duration(sec=whole, nanosec=round((seconds - whole) * 1e9))

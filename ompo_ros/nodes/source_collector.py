@@ -1,0 +1,137 @@
+"""Sends experience of randomized simulated arms, no faster than the learner's counts ask for."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Time
+from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from ompo_ros.conversions import artifact_from_msg, metrics_from_msg, transitions_to_msg
+from ompo_ros.domains.collection import Collection, FinishedEpisode
+from ompo_ros.domains.panda import PandaVectorEnv
+from ompo_ros.domains.parameters import COLUMN_NAMES
+from ompo_ros.domains.tasks import Float32Array
+from ompo_ros.nodes import qos
+from ompo_ros.nodes.main import run
+from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.policy.errors import RefusedPolicy
+from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.transitions import InvalidData
+
+
+class SourceCollector(Node):
+    """N arms, one policy for all of them; random actions until the first policy comes."""
+
+    def __init__(self) -> None:
+        super().__init__("source_collector")
+        task = declare(self, "task", "reach", "Task the arms play.", choices=("reach", "push"))
+        reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
+        domain = declare(
+            self, "domain", "randomized", "Dynamics to draw from: a file's name in config/domains, or a path."
+        )
+        self._arms = declare(self, "arms", 16, "Arms simulated at once.", low=1, high=4096)
+        threads = declare(self, "threads", 1, "Threads the simulator uses.", low=1, high=256)
+        self._batch_steps = declare(self, "batch_steps", 16, "Steps of every arm in one message.", low=1, high=1000)
+        self._index = declare(self, "index", 0, "Which of the collectors this is, from 0.", low=0, high=255)
+        self._of = declare(self, "num_sources", 1, "How many collectors share the source's budget.", low=1, high=256)
+        seed = declare(self, "seed", 0, "Start of all randomness; collectors differ by their index.", low=0, high=2**31)
+        refuse_unknown(self)
+        own_seed = seed + 1_000_003 * self._index
+        self._env = PandaVectorEnv(self._arms, task, reward, domain, threads=threads)
+        self._collection = Collection(self._env, own_seed)
+        self._rng = np.random.default_rng(own_seed)
+        self._policy: PolicyRuntime | None = None
+        self._status: LearnerStatus | None = None
+        self._sent_before = 0  # our share of what the learner had when we joined
+        self._sent = self._sequence = 0
+        self._run = time.time_ns()
+        self._transitions = self.create_publisher(TransitionBatch, "source/transitions", qos.TRANSITIONS)
+        self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
+        self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
+        self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
+        self.get_logger().info(f"{self._arms} arms of domain {domain!r} are ready, waiting for the learner's counts")
+
+    def _on_policy(self, msg: PolicyArtifact) -> None:
+        try:
+            onnx, _ = artifact_from_msg(msg)
+            self._policy = PolicyRuntime(onnx, self._env.contract, sha256=msg.sha256, batch=self._arms)
+        except (InvalidData, RefusedPolicy) as error:
+            self.get_logger().error(f"policy {msg.version} refused, the former one goes on: {error}")
+
+    def _on_status(self, msg: LearnerStatus) -> None:
+        try:
+            metrics_from_msg(msg)
+        except InvalidData as error:
+            self.get_logger().error(f"status refused: {error}")
+            return
+        if self._status is None or msg.source_steps < self._status.source_steps:  # joined, or the learner went back
+            self._sent_before, self._sent = msg.source_steps // self._of, 0
+        self._status = msg
+
+    def wanted(self) -> bool:
+        """Whether our share of the learner's budget still has room."""
+        if self._status is None or self._status.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED):
+            return False
+        return bool(self._sent_before + self._sent < self._status.source_budget / self._of)
+
+    def collect(self) -> None:
+        """Play and send one batch."""
+        version = self._policy.version if self._policy else 0
+        transitions, episodes = self._collection.run(self._act, self._batch_steps, version)
+        stamp = self.get_clock().now().to_msg()
+        name = self.get_fully_qualified_name()
+        self._transitions.publish(
+            transitions_to_msg(transitions, collector_id=name, run=self._run, sequence=self._sequence, stamp=stamp)
+        )
+        self._sequence += 1
+        self._sent += len(transitions)
+        for episode in episodes:
+            self._episodes.publish(_summary(episode, name, stamp))
+
+    def _act(self, obs: Float32Array) -> Float32Array:
+        if self._policy is None:
+            return self._rng.uniform(-1.0, 1.0, (self._arms, self._env.contract.action_size)).astype(np.float32)
+        return self._policy.sample(obs, self._rng)
+
+
+def _summary(episode: FinishedEpisode, collector_id: str, stamp: Time) -> EpisodeSummary:
+    return EpisodeSummary(
+        stamp=stamp,
+        collector_id=collector_id,
+        origin=EpisodeSummary.SOURCE,
+        outcome=EpisodeSummary.TRUNCATED,
+        episode=episode.index,
+        steps=episode.steps,
+        episode_return=episode.episode_return,
+        success=episode.success,
+        deterministic=False,
+        policy_version=episode.policy_version,
+        domain_id=episode.domain_id,
+        domain_names=list(COLUMN_NAMES),
+        domain_values=list(episode.domain),
+    )
+
+
+def spin(node: SourceCollector) -> None:
+    """Simulate between callbacks, in one thread: a policy changes between two batches, never within a step."""
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    while rclpy.ok():
+        wanted = node.wanted()
+        if wanted:
+            node.collect()
+        executor.spin_once(timeout_sec=0.0 if wanted else 0.1)
+
+
+def main() -> None:
+    """Collect until stopped."""
+    run(SourceCollector, spin)
+
+
+if __name__ == "__main__":
+    main()

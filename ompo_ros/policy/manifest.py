@@ -1,0 +1,150 @@
+"""What a policy's file says about itself: for whom it is, where it comes from, how well it was proven."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+import onnxruntime
+
+import ompo_ros
+from ompo_ros.domains.contract import Contract
+from ompo_ros.policy.actor import ARCHITECTURES, Tensors, shape_of, weights_digest
+from ompo_ros.policy.decode import DecodeError, decode
+from ompo_ros.policy.errors import InvalidManifest
+from ompo_ros.policy.export import OPSET
+
+FORMAT = 1
+MAX_TEXT = 1_048_576  # characters
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """Observations enter the network as `clip((obs - mean) * scale, -clip, clip)`; the graph does it itself."""
+
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    clip: float
+
+
+@dataclass(frozen=True)
+class Training:
+    """How much learning is behind the weights."""
+
+    updates: int
+    target_steps: int
+
+
+@dataclass(frozen=True)
+class Parity:
+    """How far the exported graph is from the actor's definition, at most, over so many observations."""
+
+    max_error: float
+    random_observations: int
+    recorded_observations: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Deterministic episodes on the target."""
+
+    episodes: int
+    successes: int
+    mean_return: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.successes <= self.episodes or self.episodes < 1:
+            raise ValueError(f"{self.successes} successes in {self.episodes} episodes are impossible")
+
+    @property
+    def success_rate(self) -> float:
+        return self.successes / self.episodes
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The whole of it; `contract` holds names, order, units, scale, limits and rate."""
+
+    format: int
+    version: int
+    stamp: float  # seconds since the epoch when the learner took the weights
+    architecture: str
+    hidden: int
+    weights_sha256: str
+    contract: Contract
+    normalizer: Normalizer
+    training: Training
+    parity: Parity
+    evaluation: Evaluation | None
+    software: dict[str, str]
+
+    def __post_init__(self) -> None:
+        if self.format != FORMAT:
+            raise ValueError(f"format {self.format} is not {FORMAT}, the one this release reads")
+        if not 1 <= self.version < 2**32:
+            raise ValueError(f"version {self.version} is not between 1 and {2**32 - 1}")
+        if self.architecture not in ARCHITECTURES:
+            raise ValueError(f"architecture {self.architecture!r} is none of {', '.join(ARCHITECTURES)}")
+
+    def to_json(self) -> str:
+        """Write the one form in which a manifest travels: equal manifests, equal text."""
+        return json.dumps(self, default=vars, sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        """Read what `to_json` wrote; anything else is refused with the name of the field."""
+        if len(text) > MAX_TEXT:
+            raise InvalidManifest(f"manifest: {len(text)} characters, {MAX_TEXT} at most are read")
+        try:
+            return decode(cls, json.loads(text))
+        except (DecodeError, ValueError, RecursionError) as error:
+            raise InvalidManifest(f"manifest: {error}") from error
+
+
+def describe(
+    tensors: Tensors,
+    contract: Contract,
+    *,
+    version: int,
+    stamp: float,
+    training: Training,
+    parity: Parity,
+    evaluation: Evaluation | None = None,
+) -> Manifest:
+    """Make the manifest of an actor exported here and now."""
+    shape = shape_of(tensors)
+    return Manifest(
+        format=FORMAT,
+        version=version,
+        stamp=stamp,
+        architecture=shape.architecture,
+        hidden=shape.hidden,
+        weights_sha256=weights_digest(tensors),
+        contract=contract,
+        normalizer=normalizer_of(tensors),
+        training=training,
+        parity=parity,
+        evaluation=evaluation,
+        software=software_versions(),
+    )
+
+
+def normalizer_of(tensors: Tensors) -> Normalizer:
+    """The normalizer among an actor's tensors, as numbers a person can read."""
+    mean, scale = (tuple(map(float, tensors[name])) for name in ("obs_mean", "obs_scale"))
+    return Normalizer(mean, scale, float(tensors["obs_clip"]))
+
+
+def software_versions() -> dict[str, str]:
+    """Versions of everything that had a hand in the export."""
+    return {
+        "ompo_ros": ompo_ros.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "onnx": onnx.__version__,
+        "onnxruntime": onnxruntime.__version__,
+        "opset": str(OPSET),
+    }

@@ -1,0 +1,220 @@
+"""The collector on a simulated arm, without ROS: whole episodes, or none."""
+
+import numpy as np
+import pytest
+
+from ompo_ros.control.collector import Collector, Phase
+from ompo_ros.control.robot import load_robot
+from ompo_ros.control.safety import ArmState
+from ompo_ros.control.stand_in import make_stand_in
+from ompo_ros.domains.kinematics import end_effector_position
+from ompo_ros.domains.tasks import EPISODE_STEPS, Task
+
+ROBOT = load_robot("panda")
+REACH = Task("reach", "dense")
+
+
+class Still:
+    """A policy that proposes not to move."""
+
+    def __init__(self, version=3):
+        self.version = version
+
+    def act(self, obs):
+        return np.zeros(7, dtype=np.float32)
+
+    def sample(self, obs, rng):
+        return np.full(7, 0.1, dtype=np.float32)
+
+
+class Rig:
+    """Arm and collector in lockstep; `corrupt` may replace the state at a tick."""
+
+    def __init__(self, task=REACH, domain="nominal", **options):
+        self.arm = make_stand_in("mujoco", domain, task, ROBOT, seed=1, command_timeout=0.5)
+        self.collector = Collector(ROBOT, task, **options)
+        self.finished = []
+        self.commands = 0
+        self.observed = []
+        self.problems = set()
+
+    def run(self, ticks, corrupt=None, cube=True, fault=""):
+        for _ in range(ticks):
+            measured, now = self.arm.measured, self.arm.time
+            state = ArmState(measured.position, measured.velocity, now)
+            if corrupt:
+                state = corrupt(state)
+            tick = self.collector.tick(state, measured.cube if cube else None, now, fault)
+            if self.collector.phase is Phase.RUNNING:
+                self.observed.append(measured.position)
+            self.problems.add(self.collector.problem)
+            if tick.finished:
+                self.finished.append(tick.finished)
+            if tick.command is not None:
+                self.commands += 1
+                self.arm.command(tick.command.position)
+            self.arm.advance(ROBOT.period)
+
+    def run_until(self, condition, limit=3000):
+        for _ in range(limit):
+            if condition():
+                return
+            self.run(1)
+        raise AssertionError(f"stuck in {self.collector.phase}: {self.collector.problem}")
+
+
+def test_episodes_are_whole_linked_and_truncated_by_time_alone():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.finished) == 3)
+    for episode in rig.finished:
+        t = episode.transitions
+        assert len(t) == episode.steps == EPISODE_STEPS
+        np.testing.assert_array_equal(t.next_obs[:-1], t.obs[1:])
+        np.testing.assert_array_equal(t.step, np.arange(EPISODE_STEPS))
+        assert not t.terminated.any()
+        assert t.truncated.tolist() == [False] * (EPISODE_STEPS - 1) + [True]
+        np.testing.assert_array_equal(t.reward, REACH.rewards(t.next_obs))
+        assert episode.episode_return == pytest.approx(t.reward.sum(), rel=1e-5)
+        assert (np.abs(t.action) <= 1.0).all()
+        assert np.abs(t.obs[0, :7] - ROBOT.home).max() < 0.06
+        goals = t.obs[:, REACH.contract.slice_of("goal")]
+        assert (goals == goals[0]).all()
+    first, second = (episode.transitions.obs[0, REACH.contract.slice_of("goal")] for episode in rig.finished[:2])
+    assert not np.array_equal(first, second)
+    assert rig.collector.target_steps == 3 * EPISODE_STEPS
+
+
+def test_an_observation_is_the_one_after_the_command_took_effect():
+    """An arm that is pushed at full action for one step has moved in that step's next observation."""
+    rig = Rig()
+
+    class Push(Still):
+        def sample(self, obs, rng):
+            return np.ones(7, dtype=np.float32)
+
+    rig.collector.policy = Push()
+    rig.run_until(lambda: rig.finished)
+    t = rig.finished[0].transitions
+    np.testing.assert_allclose(t.obs[:, :7], np.array(rig.observed), atol=1e-6)
+    assert (t.next_obs[2, :7] > t.obs[2, :7] + 0.005).all()
+    hand = t.obs[:, REACH.contract.slice_of("end_effector_position")]
+    np.testing.assert_allclose(hand, end_effector_position(t.obs[:, :7].astype(np.float64)), atol=1e-5)
+
+
+def test_same_seed_same_experience():
+    batches = []
+    for _ in range(2):
+        rig = Rig(domain="hidden", seed=7)
+        rig.run_until(lambda rig=rig: len(rig.finished) == 2)
+        batches.append(rig.finished[1].transitions)
+    np.testing.assert_array_equal(batches[0].obs, batches[1].obs)
+    np.testing.assert_array_equal(batches[0].action, batches[1].action)
+
+
+def test_the_version_of_the_policy_that_chose_is_kept_with_each_action():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 20)
+    rig.collector.policy = Still(version=5)
+    rig.run_until(lambda: rig.finished)
+    assert rig.finished[0].transitions.policy_version.tolist() == [0] * 20 + [5] * 30
+    assert rig.finished[0].policy_version == 5
+
+
+BREAKS = {
+    "stale": lambda state: ArmState(state.position, state.velocity, state.time - 1.0),
+    "not finite": lambda state: ArmState(state.position * np.nan, state.velocity, state.time),
+    "jump": lambda state: ArmState(state.position + 2.0, state.velocity, state.time),
+    "none": lambda _: None,
+}
+
+
+@pytest.mark.parametrize("corrupt", BREAKS.values(), ids=BREAKS)
+def test_a_broken_episode_is_dropped_whole_and_the_next_is_played(corrupt):
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 30)
+    rig.run(15, corrupt)
+    assert rig.problems - {""}
+    assert [episode.transitions for episode in rig.finished] == [None]
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert len(rig.finished[1].transitions) == EPISODE_STEPS
+    assert rig.collector.target_steps == EPISODE_STEPS
+    assert not rig.collector.problem
+
+
+def test_a_fault_of_the_messages_holds_and_names_itself():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 10)
+    rig.run(20, fault="joint_states lack panda_joint7")
+    assert rig.collector.phase is Phase.WAITING
+    assert "panda_joint7" in rig.collector.problem
+    before = rig.commands
+    rig.run(20, fault="joint_states lack panda_joint7")
+    assert rig.commands == before
+
+
+def test_a_pause_within_an_episode_breaks_it():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 10)
+    rig.arm.advance(0.2)
+    rig.run(1)
+    assert [episode.transitions for episode in rig.finished] == [None]
+
+
+def test_disabled_the_arm_brakes_and_then_nothing_is_sent():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 25)
+    rig.collector.enabled = False
+    rig.run(30)
+    assert [episode.transitions for episode in rig.finished] == [None]
+    before = rig.commands
+    rig.run(50)
+    assert rig.commands == before
+    rig.collector.enabled = True
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert rig.finished[1].transitions is not None
+
+
+def test_exploration_ends_at_its_count_but_evaluation_still_works():
+    rig = Rig(max_steps=100)
+    rig.run_until(lambda: rig.collector.exploration_done)
+    rig.run(300)
+    assert len(rig.finished) == 2
+    evaluation = rig.collector.evaluate(Still(), 2)
+    rig.run_until(lambda: evaluation.done)
+    assert rig.collector.target_steps == 100
+
+
+def test_an_evaluation_is_deterministic_counts_apart_and_meets_the_same_goals():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 10)
+    goals = []
+    for _ in range(2):
+        steps = rig.collector.target_steps
+        evaluation = rig.collector.evaluate(Still(version=9), 2)
+        rig.run_until(lambda evaluation=evaluation: evaluation.done)
+        rig.collector.stop_evaluation()
+        assert all(episode.deterministic and episode.policy_version == 9 for episode in evaluation.played)
+        assert all((episode.transitions.action == 0.0).all() for episode in evaluation.played)
+        goals.append([episode.transitions.obs[0, REACH.contract.slice_of("goal")] for episode in evaluation.played])
+        assert rig.collector.target_steps - steps <= EPISODE_STEPS  # the episode that was running is played to its end
+    np.testing.assert_array_equal(goals[0], goals[1])
+    rig.run_until(lambda: not rig.finished[-1].deterministic)
+
+
+def test_an_evaluation_stopped_half_way_leaves_no_episode_behind():
+    rig = Rig()
+    rig.collector.evaluate(Still(), 5)
+    rig.run_until(lambda: len(rig.observed) == 10)
+    rig.collector.stop_evaluation()
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert rig.finished[0].transitions is None
+    assert not rig.finished[1].deterministic
+
+
+def test_push_waits_for_the_cube():
+    rig = Rig(task=Task("push", "dense"))
+    rig.run(5, cube=False)
+    assert "cube" in rig.collector.problem
+    rig.run_until(lambda: rig.finished)
+    cube = rig.finished[0].transitions.obs[0, rig.collector.task.contract.slice_of("cube_position")]
+    assert 0.4 < cube[0] < 0.8

@@ -1,0 +1,159 @@
+"""The whole loop as a user starts it, in lockstep: it comes up, learns, survives, resumes, ends, and leaves nothing."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+NODES = ("learner", "policy_server", "source_collector", "robot_sim", "target_collector", "run_manager")
+PARAMETERS = """
+/**/learner:
+  ros__parameters:
+    warmup: 256
+    source_ratio: 1.0
+    update_to_data: 0.5
+    publish_period: 0.3
+    checkpoint_period: 1.0
+    learning: {hidden_size: 32, batch_size: 64, local_capacity: 100, global_capacity: 20000}
+/**/source_collector:
+  ros__parameters: {arms: 4, batch_steps: 8}
+/**/policy_server:
+  ros__parameters: {gate: false}
+/**/run_manager:
+  ros__parameters: {episodes_before: 2, episodes_after: 3, progress_period: 1.0}
+"""
+
+
+class Run:
+    """`ros2 launch ompo_ros adapt.launch.py` in a process group of its own, its output in a file."""
+
+    def __init__(self, folder: Path, **arguments: object) -> None:
+        self.folder = folder
+        self.run_dir = folder / "run"
+        params = folder / "params.yaml"
+        params.write_text(PARAMETERS)
+        chosen = {
+            "target": "mujoco",
+            "real_time_factor": "0.0",
+            "pretrained": "none",
+            "target_steps": "400",
+            "params_file": params,
+            "run_dir": self.run_dir,
+            **arguments,
+        }
+        command = ["ros2", "launch", "ompo_ros", "adapt.launch.py", *(f"{k}:={v}" for k, v in chosen.items())]
+        self.log = (folder / f"log-{time.monotonic_ns()}.txt").open("w+")
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
+
+    @property
+    def output(self) -> str:
+        return Path(self.log.name).read_text()
+
+    def wait_for(self, pattern: str, seconds: float = 60.0, times: int = 1) -> None:
+        deadline = time.monotonic() + seconds
+        while len(re.findall(pattern, self.output)) < times:
+            assert self.process.poll() is None, f"ended with {self.process.returncode}:\n{self.output}"
+            assert time.monotonic() < deadline, f"no {pattern!r} in {seconds} s:\n{self.output}"
+            time.sleep(0.1)
+
+    def pid_of(self, node: str) -> int:
+        """The newest process of a node."""
+        return int(re.findall(rf"\[{node}-\d+\]: process started with pid \[(\d+)\]", self.output)[-1])
+
+    def end(self, seconds: float = 60.0) -> int:
+        return self.process.wait(seconds)
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.end()
+
+    def left_behind(self) -> list[str]:
+        pids = re.findall(r"process started with pid \[(\d+)\]", self.output)
+        return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+@pytest.fixture
+def start(tmp_path, ros_domain):
+    runs = []
+
+    def start_run(**arguments: object) -> Run:
+        runs.append(Run(tmp_path, **arguments))
+        return runs[-1]
+
+    yield start_run
+    for run in runs:
+        if run.process.poll() is None:
+            run.process.send_signal(signal.SIGINT)
+            run.process.wait(30)
+
+
+@pytest.mark.timeout(240)
+def test_a_run_goes_from_first_step_to_report_by_itself(start):
+    run = start()
+    assert run.end(200) == 0, run.output
+    report = (run.run_dir / "report.md").read_text()
+    assert re.search(r"\| after \| \d+% of 3 episodes", report)
+    assert "400 target steps in 8 episodes (0 dropped)" in report
+    assert {"checkpoints", "policies", "metrics.csv", "curves.png", "tensorboard"} <= {
+        p.name for p in run.run_dir.iterdir()
+    }
+    assert run.left_behind() == []
+
+
+@pytest.mark.timeout(300)
+def test_killed_nodes_come_back_and_the_run_still_ends(start):
+    run = start(target_steps=1500)
+    run.wait_for("updates/s")
+    for node in ("source_collector", "policy_server", "learner"):
+        run.wait_for(r"policy/latest: \d+")
+        killed = run.pid_of(node)
+        os.kill(killed, signal.SIGKILL)
+        run.wait_for(rf"\[{node}-\d+\]: process started", times=run.output.count(f"{node}-") and 2)
+    assert run.end(250) == 0, run.output
+    assert "resumed from" in run.output
+    assert run.left_behind() == []
+
+
+@pytest.mark.parametrize("node", ["robot_sim", "target_collector", "run_manager"])
+@pytest.mark.timeout(120)
+def test_what_must_not_be_restarted_ends_the_run_with_a_reason(start, node):
+    run = start(target_steps=100000)
+    run.wait_for("process started", times=len(NODES))
+    run.wait_for(r"commands on /ompo")
+    os.kill(run.pid_of(node), signal.SIGKILL)
+    assert run.end() == 1, run.output
+    assert "process has died" in run.output
+    assert run.left_behind() == []
+
+
+@pytest.mark.timeout(200)
+def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
+    run = start(target_steps=100000)
+    run.wait_for(r"[1-9]\d\d/100000 steps")
+    assert run.interrupt() == 0, run.output
+    assert run.left_behind() == []
+
+    refused = start()
+    assert refused.end() == 1
+    assert "resume:=true" in refused.output
+
+    resumed = start(resume="true", target_steps=100000)
+    resumed.wait_for(r"resumed from .*: [1-9]\d* updates")
+    resumed.wait_for("updates/s")
+    assert resumed.interrupt() == 0, resumed.output
+
+
+@pytest.mark.timeout(60)
+def test_arguments_are_described_and_wrong_ones_refused(start):
+    shown = subprocess.run(
+        ["ros2", "launch", "ompo_ros", "adapt.launch.py", "--show-args"], capture_output=True, text=True, check=True
+    ).stdout
+    for argument in ("task", "target", "algorithm", "target_steps", "run_dir", "resume", "namespace", "seed", "role"):
+        assert f"'{argument}':" in shown
+    run = start(algorithm="magic")
+    assert run.end() == 1
+    assert "magic" in run.output

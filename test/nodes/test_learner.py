@@ -1,0 +1,181 @@
+"""The learner over DDS: fed with transitions it publishes actors, refuses what is wrong, and comes back from a kill."""
+
+import os
+import signal
+
+import launch
+import launch_pytest
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from launch_pytest.tools import process as process_tools
+from launch_ros.actions import Node as NodeAction
+from ompo_msgs.msg import ActorWeights, LearnerStatus, TransitionBatch
+from std_srvs.srv import SetBool, Trigger
+
+from ompo_ros.conversions import tensors_from_msg, transitions_to_msg
+from ompo_ros.nodes import qos
+from ompo_ros.transitions import Origin, Transitions
+
+SMALL = {"learning.hidden_size": 16, "learning.batch_size": 16, "learning.global_capacity": 5000}
+PACE = {"warmup": 128, "source_ratio": 2.0, "update_to_data": 1.0, "target_steps": 64, "publish_period": 0.05}
+
+
+def learner_action(run_dir, **parameters):
+    return NodeAction(
+        package="ompo_ros",
+        executable="learner",
+        parameters=[{"run_dir": str(run_dir), "device": "cpu", "resume": True, **PACE, **SMALL, **parameters}],
+        output="screen",
+        cached_output=True,
+        respawn=not parameters,
+        respawn_delay=0.1,
+    )
+
+
+@pytest.fixture
+def learner(tmp_path):
+    return learner_action(tmp_path)
+
+
+@launch_pytest.fixture
+def graph(ros_domain, learner):
+    return launch.LaunchDescription([learner, launch_pytest.actions.ReadyToTest()])
+
+
+@pytest.fixture(
+    params=[
+        {"learning.algorithm": "magic"},
+        {"learning.discount": 2.0},
+        {"learning.q": 3.0},
+        {"pretrained": "nothing"},
+    ],
+    ids=str,
+)
+def refused(request, tmp_path):
+    return learner_action(tmp_path, **request.param)
+
+
+@launch_pytest.fixture
+def refused_graph(ros_domain, refused):
+    return launch.LaunchDescription([refused, launch_pytest.actions.ReadyToTest()])
+
+
+def transitions(origin: Origin, n: int = 64, seed: int = 0) -> Transitions:
+    rng = np.random.default_rng(seed)
+    zeros = np.zeros(n, dtype=np.uint32)
+    return Transitions(
+        origin=origin,
+        obs=rng.standard_normal((n, 20), dtype=np.float32),
+        action=rng.uniform(-1, 1, (n, 7)).astype(np.float32),
+        reward=-rng.random(n, dtype=np.float32),
+        next_obs=rng.standard_normal((n, 20), dtype=np.float32),
+        terminated=np.zeros(n, dtype=np.bool_),
+        truncated=np.zeros(n, dtype=np.bool_),
+        step=np.arange(n, dtype=np.uint32) % 8,
+        policy_version=zeros,
+        domain_id=zeros,
+    )
+
+
+class Collectors:
+    """Both collectors' side of the learner's topics."""
+
+    def __init__(self, probe) -> None:
+        self.probe = probe
+        self.sequence = dict.fromkeys(Origin, 0)
+        self.status: list[LearnerStatus] = []
+        self.actors: list[ActorWeights] = []
+        node = probe.node
+        self.publishers = {
+            origin: node.create_publisher(TransitionBatch, f"{origin.name.lower()}/transitions", qos.TRANSITIONS)
+            for origin in Origin
+        }
+        node.create_subscription(LearnerStatus, "status", self.status.append, qos.LATCHED)
+        node.create_subscription(ActorWeights, "actor", self.actors.append, qos.LATCHED)
+
+    def wait_for_learner(self) -> None:
+        matched = lambda: all(p.get_subscription_count() == 1 for p in self.publishers.values())  # noqa: E731
+        self.probe.spin_until(lambda: matched() and self.status)
+
+    def send(self, origin: Origin, **changes) -> None:
+        sequence = self.sequence[origin]
+        self.sequence[origin] += 1
+        msg = transitions_to_msg(
+            transitions(origin, seed=sequence), collector_id=origin.name, run=1, sequence=sequence, stamp=Time()
+        )
+        for field, value in changes.items():
+            setattr(msg, field, value)
+        self.publishers[origin].publish(msg)
+
+
+@pytest.fixture
+def collectors(probe):
+    return Collectors(probe)
+
+
+@pytest.mark.launch(fixture=graph)
+def test_learns_from_both_streams_and_publishes_actors_until_its_steps_are_taken(collectors):
+    collectors.wait_for_learner()
+    assert collectors.status[-1].source_budget == 128
+    collectors.send(Origin.TARGET)
+    collectors.probe.spin_until(lambda: collectors.status[-1].target_steps == 64)
+    assert collectors.status[-1].updates == 0  # the warm-up is not complete yet
+    assert collectors.status[-1].source_budget == 128 + 2 * 64
+    collectors.send(Origin.SOURCE)
+    collectors.probe.spin_until(lambda: collectors.status[-1].state == LearnerStatus.FINISHED)
+    assert collectors.status[-1].updates == 64
+    collectors.probe.spin_until(lambda: collectors.actors and collectors.actors[-1].updates == 64)
+    assert tensors_from_msg(collectors.actors[-1])["weight_0"].shape == (20, 16)
+    versions = [actor.version for actor in collectors.actors]
+    assert versions == sorted(set(versions))
+
+
+@pytest.mark.launch(fixture=graph)
+def test_refuses_what_is_wrong_and_loses_nothing_else(collectors):
+    collectors.wait_for_learner()
+    collectors.send(Origin.TARGET)
+    collectors.send(Origin.TARGET, reward=[float("nan")] * 64)
+    collectors.send(Origin.SOURCE, act_dim=3)
+    collectors.sequence[Origin.TARGET] += 2
+    collectors.send(Origin.TARGET)
+    collectors.probe.spin_until(lambda: collectors.status[-1].target_steps == 128)
+    collectors.probe.spin_until(lambda: collectors.status[-1].refused_messages == 2)
+    assert collectors.status[-1].lost_batches == 2  # a refused one is not lost
+
+
+@pytest.mark.launch(fixture=graph)
+def test_paused_it_makes_no_update_and_goes_on_when_told(collectors):
+    collectors.wait_for_learner()
+    call = lambda paused: collectors.probe.call(SetBool, "learner/set_paused", SetBool.Request(data=paused))  # noqa: E731
+    assert call(True).success
+    collectors.send(Origin.SOURCE)
+    collectors.send(Origin.TARGET)
+    collectors.probe.spin_until(lambda: collectors.status[-1].target_steps == 64)
+    assert collectors.status[-1].state == LearnerStatus.PAUSED
+    assert collectors.status[-1].updates == 0
+    call(False)
+    collectors.probe.spin_until(lambda: collectors.status[-1].updates == 64)
+
+
+@pytest.mark.launch(fixture=graph)
+def test_killed_it_comes_back_with_its_buffers_its_updates_and_a_newer_policy(collectors, learner):
+    collectors.wait_for_learner()
+    collectors.send(Origin.SOURCE)
+    collectors.send(Origin.TARGET)
+    collectors.probe.spin_until(lambda: collectors.status[-1].updates == 64)
+    assert collectors.probe.call(Trigger, "learner/save_checkpoint", Trigger.Request()).success
+    version = collectors.actors[-1].version
+    killed = learner.process_details["pid"]
+    collectors.status.clear()
+    os.kill(killed, signal.SIGKILL)
+    collectors.probe.spin_until(lambda: collectors.status and learner.process_details["pid"] != killed)
+    assert collectors.status[-1].updates == 64
+    assert (collectors.status[-1].source_steps, collectors.status[-1].target_steps) == (64, 64)
+    collectors.probe.spin_until(lambda: collectors.actors[-1].version > version)
+
+
+@pytest.mark.launch(fixture=refused_graph)
+def test_a_wrong_setting_is_refused_with_a_sentence(launch_context, refused):
+    assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=40)
+    assert refused.return_code == 2

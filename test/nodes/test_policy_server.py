@@ -1,0 +1,297 @@
+"""The policy server as a launch file starts it, with a learner's and a target collector's side played by the test."""
+
+import json
+import os
+import signal
+import time
+
+import launch
+import launch_pytest
+import numpy as np
+import pytest
+import rclpy
+from builtin_interfaces.msg import Time
+from launch_pytest.tools import process as process_tools
+from launch_ros.actions import Node as NodeAction
+from ompo_msgs.action import Evaluate
+from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, TransitionBatch
+from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
+from rclpy.action import ActionServer
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from ompo_ros.conversions import artifact_from_msg, tensors_to_msgs, transitions_to_msg
+from ompo_ros.nodes import qos
+from ompo_ros.policy.contracts import contract_for
+from ompo_ros.policy.parity import forward
+from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.transitions import Origin, Transitions
+
+CONTRACT = contract_for("reach", "dense", "panda")
+EPISODES = 10
+
+
+@pytest.fixture
+def parameters(tmp_path):
+    return {"registry_dir": str(tmp_path / "policies"), "evaluation_episodes": EPISODES, "evaluation_period": 0.0}
+
+
+def server_action(parameters):
+    return NodeAction(
+        package="ompo_ros",
+        executable="policy_server",
+        namespace="ompo",
+        parameters=[parameters],
+        output="screen",
+        cached_output=True,
+    )
+
+
+@pytest.fixture
+def server(parameters):
+    return server_action(parameters)
+
+
+@launch_pytest.fixture
+def graph(ros_domain, server):
+    return launch.LaunchDescription([server, launch_pytest.actions.ReadyToTest()])
+
+
+@pytest.fixture(params=[{"task": "fly"}, {"keep": 0}, {"gates": True}, {"registry_dir": "/dev/null/no"}], ids=str)
+def wrong(request):
+    return request.param
+
+
+@pytest.fixture
+def refused(parameters, wrong):
+    return server_action({**parameters, **wrong})
+
+
+@launch_pytest.fixture
+def refused_graph(ros_domain, refused):
+    return launch.LaunchDescription([refused, launch_pytest.actions.ReadyToTest()])
+
+
+def tensors(seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    shapes = {"obs_mean": (20,), "obs_scale": (20,), "weight_0": (20, 32), "bias_0": (32,), "weight_1": (32, 32)}
+    shapes |= {"bias_1": (32,), "weight_2": (32, 14), "bias_2": (14,)}
+    limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
+    arrays = {name: rng.normal(0.0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()}
+    return arrays | {name: np.array(value, np.float32) for name, value in limits.items()}
+
+
+def weights(version: int, **changes) -> ActorWeights:
+    fields = {"architecture": "elu", "tensors": tensors_to_msgs(tensors(version)), "obs_dim": 20, "act_dim": 7}
+    return ActorWeights(version=version, updates=version, target_steps=version, **{**fields, **changes})
+
+
+def some_transitions() -> TransitionBatch:
+    rng = np.random.default_rng(0)
+    obs = rng.normal(size=(9, 20)).astype(np.float32)
+    zeros = np.zeros(8, np.uint32)
+    transitions = Transitions(
+        origin=Origin.TARGET,
+        obs=obs[:-1],
+        action=np.zeros((8, 7), np.float32),
+        reward=np.zeros(8, np.float32),
+        next_obs=obs[1:],
+        terminated=zeros.astype(bool),
+        truncated=zeros.astype(bool),
+        step=zeros,
+        policy_version=zeros,
+        domain_id=zeros,
+    )
+    return transitions_to_msg(transitions, collector_id="test", run=1, sequence=0, stamp=Time())
+
+
+def episode(version: int, success: bool) -> EpisodeSummary:
+    return EpisodeSummary(
+        collector_id="test",
+        origin=EpisodeSummary.TARGET,
+        outcome=EpisodeSummary.TRUNCATED,
+        success=success,
+        deterministic=True,
+        policy_version=version,
+    )
+
+
+class World:
+    """The learner, the target collector and a user, in the test's own process."""
+
+    def __init__(self) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = Node("world", context=self.context, namespace="ompo")
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.actor = self.node.create_publisher(ActorWeights, "actor", qos.LATCHED)
+        self.transitions = self.node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
+        self.episodes = self.node.create_publisher(EpisodeSummary, "target/episodes", qos.EPISODES)
+        self.seen: dict[str, list[PolicyArtifact]] = {"latest": [], "stable": []}
+        self.successes: dict[int, int] = {}  # of EPISODES, by version
+        self.evaluated: list[int] = []
+
+    def listen(self) -> None:
+        for channel, seen in self.seen.items():
+            self.node.create_subscription(PolicyArtifact, f"policy/{channel}", seen.append, qos.LATCHED)
+
+    def collect_on_target(self) -> None:
+        """Publish transitions like a collector, again and again, and answer evaluations."""
+        self.node.create_timer(0.2, lambda: self.transitions.publish(some_transitions()))
+        self.evaluator = ActionServer(self.node, Evaluate, "target_collector/evaluate", self._evaluate)
+
+    def _evaluate(self, goal) -> Evaluate.Result:
+        version = goal.request.policy_version
+        self.evaluated.append(version)
+        wins = self.successes[version]
+        goal.succeed()
+        played = [episode(version, i < wins) for i in range(goal.request.episodes)]
+        return Evaluate.Result(success=True, episodes=played, success_rate=wins / EPISODES)
+
+    def versions(self, channel: str) -> list[int]:
+        return [msg.version for msg in self.seen[channel]]
+
+    def spin_until(self, condition) -> None:
+        deadline = time.monotonic() + 40
+        while not condition() and time.monotonic() < deadline:
+            self.executor.spin_once(timeout_sec=0.1)
+        assert condition(), {channel: self.versions(channel) for channel in self.seen}
+
+    def wait_for_server(self) -> None:
+        publishers = (self.actor, self.transitions, self.episodes)
+        self.spin_until(lambda: all(publisher.get_subscription_count() for publisher in publishers))
+
+    def call(self, kind, name, **request):
+        client = self.node.create_client(kind, f"policy_server/{name}")
+        self.spin_until(client.service_is_ready)
+        future = client.call_async(kind.Request(**request))
+        self.spin_until(future.done)
+        return future.result()
+
+    def close(self) -> None:
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+@pytest.fixture
+def world(ros_domain):
+    world = World()
+    yield world
+    world.close()
+
+
+@pytest.mark.launch(fixture=graph)
+def test_weights_become_a_latched_policy_that_services_hand_out(world, server, launch_context):
+    world.wait_for_server()
+    world.actor.publish(weights(1, architecture="mystery"))
+    world.actor.publish(weights(2, tensors=tensors_to_msgs(tensors(2))[1:]))
+    world.actor.publish(weights(3))
+    process_tools.assert_stderr_sync(
+        launch_context, server, lambda text: "refused weights 2 (2 refused" in text, timeout=20
+    )
+    world.spin_until(lambda: [info.version for info in world.call(ListPolicies, "list_policies").policies] == [3])
+    world.listen()
+    world.spin_until(lambda: world.versions("latest") == [3])
+    onnx, manifest = artifact_from_msg(world.seen["latest"][0])
+    assert manifest["training"] == {"updates": 3, "target_steps": 3}
+    obs = np.linspace(-1, 1, 20, dtype=np.float32)
+    action, _, _ = forward(tensors(3), obs)
+    np.testing.assert_allclose(PolicyRuntime(onnx, CONTRACT).act(obs), action, atol=1e-5)
+
+    answer = world.call(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
+    assert (answer.success, answer.version) == (True, 3), answer.message
+    np.testing.assert_allclose(np.frombuffer(answer.action, np.float32), action, atol=1e-5)
+    sampled = world.call(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=False)
+    assert np.abs(np.frombuffer(sampled.action, np.float32) - action).max() > 1e-3
+    assert "no policy" in world.call(Act, "act", obs=obs.tobytes()).message
+    assert "shape" in world.call(Act, "act", channel="latest", obs=obs[:3].tobytes()).message
+    assert world.call(GetPolicy, "get_policy", version=3).policy.sha256 == world.seen["latest"][0].sha256
+    assert "it holds: 3" in world.call(GetPolicy, "get_policy", version=9).message
+    assert "unknown" in world.call(ActivatePolicy, "activate_policy", version=3, channel="best").message
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_bad_policy_reaches_latest_and_never_stable(world, server, launch_context):
+    world.successes = {1: EPISODES, 2: 0, 3: EPISODES}
+    world.collect_on_target()
+    world.listen()
+    world.wait_for_server()
+    world.actor.publish(weights(1))
+    world.spin_until(lambda: world.versions("stable") == [1])
+    assert json.loads(world.seen["stable"][0].manifest)["evaluation"]["successes"] == EPISODES
+    world.actor.publish(weights(2))
+    # The second look at stable tells that it is not the robot that changed.
+    world.spin_until(lambda: world.evaluated == [1, 2, 1])
+    world.actor.publish(weights(3))
+    world.spin_until(lambda: world.versions("stable")[-1:] == [3])
+    assert world.versions("latest") == [1, 2, 3]
+    assert world.versions("stable") == [1, 3]
+    bad = {info.version: info for info in world.call(ListPolicies, "list_policies").policies}[2]
+    assert (bad.success_rate, bad.evaluated_episodes) == (0.0, EPISODES)
+    assert f"refused: 0/{EPISODES} episodes succeed, stable's {EPISODES}/{EPISODES}" in bad.note
+
+
+@pytest.mark.launch(fixture=graph)
+def test_stable_falls_back_when_the_robot_says_so_and_a_user_can_hold_it(world, server, launch_context):
+    world.successes = {1: EPISODES, 2: EPISODES}
+    world.collect_on_target()
+    world.listen()
+    world.wait_for_server()
+    for version in (1, 2):
+        world.actor.publish(weights(version))
+        world.spin_until(lambda version=version: world.versions("stable")[-1:] == [version])
+    for _ in range(6):
+        world.episodes.publish(episode(2, success=False))
+    world.spin_until(lambda: world.versions("stable") == [1, 2, 1])
+    process_tools.assert_stderr_sync(
+        launch_context, server, lambda text: "stable fell back from 2 to 1: 0/" in text, timeout=10
+    )
+    answer = world.call(
+        ActivatePolicy, "activate_policy", version=2, channel="stable", pin=True, reason="to look at it"
+    )
+    assert (answer.success, answer.previous_version) == (True, 1)
+    world.spin_until(lambda: world.versions("stable") == [1, 2, 1, 2])
+    for _ in range(6):
+        world.episodes.publish(episode(2, success=False))
+    world.actor.publish(weights(3))
+    world.spin_until(lambda: world.versions("latest")[-1] == 3)
+    policies = {info.version: info for info in world.call(ListPolicies, "list_policies").policies}
+    assert policies[2].pinned
+    assert policies[2].channels == ["stable"]
+    assert world.versions("stable") == [1, 2, 1, 2]
+
+
+@launch_pytest.fixture
+def restarted(ros_domain, server, parameters):
+    again = server_action(parameters)
+    on_exit = launch.event_handlers.OnProcessExit(target_action=server, on_exit=[again])
+    return launch.LaunchDescription(
+        [server, launch.actions.RegisterEventHandler(on_exit), launch_pytest.actions.ReadyToTest()]
+    )
+
+
+@pytest.mark.launch(fixture=restarted)
+def test_a_killed_server_comes_back_with_what_was_active(world, server):
+    world.wait_for_server()
+    world.actor.publish(weights(1))
+    world.spin_until(lambda: [info.version for info in world.call(ListPolicies, "list_policies").policies] == [1])
+    world.call(ActivatePolicy, "activate_policy", version=1, channel="stable")
+    world.node.destroy_publisher(world.actor)  # so that only the registry can tell
+    os.kill(server.process_details["pid"], signal.SIGKILL)
+    world.listen()
+    world.spin_until(lambda: world.versions("stable")[-1:] == [1] and world.versions("latest")[-1:] == [1])
+
+
+@pytest.mark.launch(fixture=refused_graph)
+def test_a_wrong_parameter_is_refused_by_its_name(launch_context, refused, wrong):
+    assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
+    assert refused.return_code == 2
+    process_tools.assert_stderr_sync(launch_context, refused, lambda text: next(iter(wrong)) in text, timeout=5)
+
+
+@pytest.mark.launch(fixture=graph)
+def test_ends_cleanly_when_asked(launch_context, server, world):
+    world.wait_for_server()
+    yield
+    assert server.return_code == 0

@@ -1,0 +1,70 @@
+"""Sources over DDS: they wait for the learner's counts, keep to them, share them, and act by the newest policy."""
+
+import launch
+import launch_pytest
+import pytest
+from launch_ros.actions import Node as NodeAction
+from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
+
+from ompo_ros.conversions import check_episode, transitions_from_msg
+from ompo_ros.nodes import qos
+from ompo_ros.streams import StreamCounts
+
+BATCH = 4 * 5
+
+
+def source(index):
+    return NodeAction(
+        package="ompo_ros",
+        executable="source_collector",
+        name=f"source_{index}",
+        parameters=[{"arms": 4, "batch_steps": 5, "index": index, "num_sources": 2}],
+        output="screen",
+    )
+
+
+@launch_pytest.fixture
+def graph(ros_domain):
+    return launch.LaunchDescription([source(0), source(1), launch_pytest.actions.ReadyToTest()])
+
+
+@pytest.mark.launch(fixture=graph)
+def test_two_sources_share_a_budget_and_never_outrun_it(probe):
+    node, batches, episodes = probe.node, [], []
+    node.create_subscription(TransitionBatch, "source/transitions", batches.append, qos.TRANSITIONS)
+    node.create_subscription(EpisodeSummary, "source/episodes", episodes.append, qos.EPISODES)
+    status = node.create_publisher(LearnerStatus, "status", qos.LATCHED)
+    probe.spin_until(lambda: status.get_subscription_count() == 2 and node.count_publishers("source/episodes") == 2)
+    assert batches == []
+    status.publish(LearnerStatus(state=LearnerStatus.WAITING, source_budget=20 * BATCH))
+    probe.spin_until(lambda: len(batches) == 20)
+    status.publish(LearnerStatus(state=LearnerStatus.TRAINING, source_budget=30 * BATCH, source_steps=20 * BATCH))
+    probe.spin_until(lambda: len(batches) == 30)
+    probe.spin_for(0.5)
+    assert len(batches) == 30
+
+    counts = StreamCounts()
+    for batch in batches:
+        counts.count(batch.collector_id, batch.run, batch.sequence)
+    assert {name: stream.received for name, stream in counts.by_collector().items()} == {
+        "/source_0": 15,
+        "/source_1": 15,
+    }
+    assert counts.lost == 0
+    first = {batch.collector_id: transitions_from_msg(batch).obs[0].tolist() for batch in reversed(batches)}
+    assert first["/source_0"] != first["/source_1"]
+    probe.spin_until(lambda: len(episodes) == 2 * 4)
+    for episode in episodes:
+        check_episode(episode)
+        assert len(episode.domain_names) > 10
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_finished_learner_gets_nothing_more(probe):
+    node, batches = probe.node, []
+    node.create_subscription(TransitionBatch, "source/transitions", batches.append, qos.TRANSITIONS)
+    status = node.create_publisher(LearnerStatus, "status", qos.LATCHED)
+    probe.spin_until(lambda: status.get_subscription_count() == 2)
+    status.publish(LearnerStatus(state=LearnerStatus.FINISHED, source_budget=1000))
+    probe.spin_for(0.5)
+    assert batches == []

@@ -1,0 +1,136 @@
+"""`ompo policy` as a shell runs it: what it prints, and how it exits."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import launch
+import launch_pytest
+import numpy as np
+import pytest
+from launch_ros.actions import Node as NodeAction
+
+from ompo_ros.policy.contracts import contract_for
+from ompo_ros.policy.files import make_policy
+from ompo_ros.policy.manifest import Evaluation, Training
+from ompo_ros.policy.registry import Registry
+from ompo_ros.policy.registry_state import LATEST, STABLE
+
+CONTRACT = contract_for("reach", "dense", "panda")
+
+
+def make(version: int):
+    rng = np.random.default_rng(version)
+    shapes = {"obs_mean": (20,), "obs_scale": (20,), "weight_0": (20, 8), "bias_0": (8,), "weight_1": (8, 8)}
+    shapes |= {"bias_1": (8,), "weight_2": (8, 14), "bias_2": (14,)}
+    limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
+    tensors = {name: rng.normal(0.0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()}
+    tensors |= {name: np.array(value, np.float32) for name, value in limits.items()}
+    return make_policy(tensors, CONTRACT, version=version, stamp=1.0, training=Training(5, 6))
+
+
+def ompo(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("ompo")
+    return subprocess.run([command, "policy", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "policy.onnx"
+    path.write_bytes(make(7).evaluated(Evaluation(20, 19, -1.0)).onnx)
+    return path
+
+
+def test_inspect_shows_the_contract(file):
+    result = ompo("inspect", file)
+    assert result.returncode == 0, result.stderr
+    for text in ("19/20 succeed", "panda_joint7", "25 Hz", "rad/s", "forward kinematics", "±1", "parity error"):
+        assert text in result.stdout
+    assert json.loads(ompo("inspect", file, "--json").stdout)["version"] == 7
+
+
+def test_verify_passes_what_is_whole_and_refuses_the_rest(file):
+    result = ompo("verify", file)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "onnx.checker" in result.stdout
+    assert ompo("verify", file, "--sha256", "0" * 64).returncode == 1
+    file.write_bytes(file.read_bytes()[:-20])
+    result = ompo("verify", file)
+    assert result.returncode == 1
+    assert result.stderr.startswith("ompo: ")
+    assert result.stdout == ""
+
+
+def test_bench_tells_times(file):
+    result = ompo("bench", file, "--actions", 10)
+    assert result.returncode == 0, result.stderr
+    assert "p99" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [("verify",), ("activate", "0"), ("activate", "x"), ("fly",)], ids=str)
+def test_wrong_usage_is_told_apart(arguments):
+    assert ompo(*arguments).returncode == 2
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    result = ompo("inspect", tmp_path / "none.onnx")
+    assert result.returncode == 1
+    assert "none.onnx" in result.stderr
+
+
+@pytest.fixture
+def folder(tmp_path):
+    registry = Registry(tmp_path / "policies")
+    for version in (1, 2, 3):
+        registry.add(make(version), f"number {version}", channel=LATEST)
+    registry.move(STABLE, 1, "proven")
+    registry.close()
+    return tmp_path / "policies"
+
+
+def test_a_folder_is_listed_and_moved(folder):
+    listed = ompo("list", "--registry", folder)
+    assert listed.returncode == 0, listed.stderr
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["version", "1", "2", "3"]
+    moved = ompo("activate", 2, "--registry", folder, "--pin", "--reason", "a test")
+    assert (moved.returncode, moved.stdout.strip()) == (0, "stable moved from policy 1 to 2 and held there")
+    assert "stable (held)" in ompo("list", "--registry", folder).stdout
+    assert "from policy 2 to 1" in ompo("activate", "previous", "--registry", folder).stdout
+    assert [move.reason for move in Registry(folder, read_only=True).moves][-2] == "a test"
+    refused = ompo("activate", 9, "--registry", folder)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "it holds: 1, 2, 3" in refused.stderr
+    assert ompo("list", "--registry", folder / "nowhere").returncode == 1
+
+
+def test_a_damaged_policy_is_marked_in_the_list(folder):
+    os.truncate(next((folder / "policies").glob("*3-*.onnx")), 5)
+    lines = ompo("list", "--registry", folder).stdout.splitlines()
+    assert ["DAMAGED" in line for line in lines] == [False, False, False, True]
+
+
+@launch_pytest.fixture
+def graph(ros_domain, folder):
+    server = NodeAction(
+        package="ompo_ros", executable="policy_server", namespace="lab", parameters=[{"registry_dir": str(folder)}]
+    )
+    return launch.LaunchDescription([server, launch_pytest.actions.ReadyToTest()])
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_running_server_is_listed_and_moved(folder):
+    listed = ompo("list", "--namespace", "/lab")
+    assert listed.returncode == 0, listed.stderr
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["version", "1", "2", "3"]
+    assert "stable moved to policy 3" in ompo("activate", 3, "--namespace", "/lab").stdout
+    assert "stable moved to policy 1" in ompo("activate", "previous", "--namespace", "/lab").stdout
+    assert ompo("activate", 9, "--namespace", "/lab").returncode == 1
+    assert ompo("activate", 1, "--registry", folder).returncode == 1, "the server has it"
+
+
+def test_no_server_has_its_own_exit_code():
+    result = ompo("list", "--namespace", "/nobody")
+    assert result.returncode == 3
+    assert "/nobody/policy_server" in result.stderr
