@@ -113,7 +113,7 @@ class Config:
         3e-4, "Adam step of the discriminator", "3e-4 in the authors' program", low=0, high=1
     )
     initial_batch_size: int = _setting(
-        128,
+        64,
         "initial states of a mini-batch; their term weighs little",
         "256 in the authors' program",
         low=1,
