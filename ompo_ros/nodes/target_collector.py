@@ -8,7 +8,7 @@ import time
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped
-from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
+from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -62,6 +62,7 @@ class TargetCollector(Node):
         self._state: ArmState | None = None
         self._cube: FloatArray | None = None
         self._fault = self._told = ""
+        self._learner_steps = -1
         self._heard = 0.0
         self._id, self._run, self._sequence, self._episodes = (
             self.get_fully_qualified_name(),
@@ -82,6 +83,7 @@ class TargetCollector(Node):
         if task == "push":
             self.create_subscription(PointStamped, topic_in(namespace, "cube"), self._on_cube, STATES)
         self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
+        self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
         self.create_service(SetBool, "~/set_enabled", self._on_set_enabled)
         self._evaluate = EvaluateAction(self, self.collector, self.load_policy)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -102,6 +104,13 @@ class TargetCollector(Node):
             self.collector.policy = self.load_policy(msg)
         except ValueError as error:
             self.get_logger().error(f"refused policy {msg.version}, keeping the one before: {error}")
+
+    def _on_status(self, msg: LearnerStatus) -> None:
+        """Believe the learner's count: it may have resumed with more than we sent, or have died with less."""
+        all_arrived = msg.target_steps == self._learner_steps
+        if msg.target_steps > self.collector.target_steps or all_arrived:
+            self.collector.target_steps = msg.target_steps
+        self._learner_steps = msg.target_steps
 
     def _on_cube(self, msg: PointStamped) -> None:
         cube = np.array([msg.point.x, msg.point.y, msg.point.z])

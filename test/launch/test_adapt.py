@@ -38,6 +38,7 @@ class Run:
         params.write_text(PARAMETERS)
         chosen = {
             "target": "mujoco",
+            "target_domain": "paper",
             "real_time_factor": "0.0",
             "pretrained": "none",
             "target_steps": "400",
@@ -97,22 +98,24 @@ def test_a_run_goes_from_first_step_to_report_by_itself(start):
     assert run.end(200) == 0, run.output
     report = (run.run_dir / "report.md").read_text()
     assert re.search(r"\| after \| \d+% of 3 episodes", report)
-    assert "400 target steps in 8 episodes (0 dropped)" in report
+    taken = re.findall(r"(\d+) target steps in \d+ episodes \(0 dropped\)", report)
+    assert [int(steps) >= 400 for steps in taken] == [True], report
     assert {"checkpoints", "policies", "metrics.csv", "curves.png", "tensorboard"} <= {
         p.name for p in run.run_dir.iterdir()
     }
     assert run.left_behind() == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_killed_nodes_come_back_and_the_run_still_ends(start):
-    run = start(target_steps=1500)
+    run = start(target_steps=1000)
     run.wait_for("updates/s")
     for node in ("source_collector", "policy_server", "learner"):
         run.wait_for(r"policy/latest: \d+")
         killed = run.pid_of(node)
         os.kill(killed, signal.SIGKILL)
-        run.wait_for(rf"\[{node}-\d+\]: process started", times=run.output.count(f"{node}-") and 2)
+        run.wait_for(rf"\[{node}-\d+\]: process started", times=2)
     assert run.end(250) == 0, run.output
     assert "resumed from" in run.output
     assert run.left_behind() == []
