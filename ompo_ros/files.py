@@ -9,7 +9,7 @@ from pathlib import Path
 def write_whole(path: Path, content: bytes) -> None:
     """Replace `path` in one step, after its content is safely on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = path.with_name(f".{path.name}.unfinished")
     with unfinished.open("wb") as file:
         file.write(content)
         file.flush()

@@ -9,10 +9,11 @@ from typing import Final, Protocol
 import numpy as np
 
 from ompo_ros.control.episode import Episode, FinishedEpisode
-from ompo_ros.control.homing import Homing
+from ompo_ros.control.homing import Homing, detour
 from ompo_ros.control.observation import observe
 from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
+from ompo_ros.control.workspace import Workspace
 from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import INCREMENT, Float32Array, Task
 
@@ -20,6 +21,7 @@ _HOME: Final = 0.05  # rad from home at which an episode may begin
 _REST: Final = 0.03  # rad/s
 _SETTLE: Final = 2.0  # s that an arm may take to come to rest at home
 _ROUGHLY_HOME: Final = 0.15  # rad: an arm that trembles or sags this much may begin after that time all the same
+_BARRED: Final = 1.0  # s without progress on the way home until another way is tried
 _MAX_GAP: Final = 2.0  # periods between two steps; beyond, an action acted longer than the task says
 _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
 _NO_CUBE: Final[FloatArray] = np.zeros(3)
@@ -96,7 +98,10 @@ class Collector:
         self._homes = home
         self._rng = np.random.default_rng(seed)
         self._homing: Homing | None = None
+        self._workspace = Workspace(robot)
         self._settled_by = 0.0
+        self._on_detour = False
+        self._progress, self._progressed = 0.0, 0.0  # how far the way home was gone, and when that was
         self._episode: Episode | None = None
         self._goal: FloatArray = np.zeros(3)
         self._last_step = 0.0
@@ -192,14 +197,18 @@ class Collector:
 
     def _go_home(self, state: ArmState) -> None:
         self.phase = Phase.HOMING
-        start = np.clip(state.position, self.robot.position_low, self.robot.position_high)
+        start = self.filter.commanded(state)
         self._homing = Homing(self.robot, start, self._speed_scale) if self._homes else None
         self._settled_by = np.inf
+        self._on_detour, self._progress, self._progressed = False, -1.0, state.time
 
     def _home(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
         if self._homing is None:
             return self._begin(state, cube, now)
-        if self._homing.arrived:
+        if self._on_detour and self._homing.arrived:
+            self._go_home(state)
+        self._find_a_way(state)
+        if self._homing.arrived and not self._on_detour:
             self._settled_by = min(self._settled_by, now + _SETTLE)
             distance = np.abs(state.position - self.robot.home).max()
             if distance < _HOME and np.abs(state.velocity).max() < _REST:
@@ -209,6 +218,20 @@ class Collector:
                     return self._begin(state, cube, now)
                 self.problem = f"the arm stays {distance:.2f} rad from home: is something in its way?"
         return self._send(state, self._homing.next(state.position), now, None)
+
+    def _find_a_way(self, state: ArmState) -> None:
+        """Bring one joint home first where the workspace bars the straight way."""
+        assert self._homing is not None  # noqa: S101 - HOMING means there is one
+        if self._homing.progress > self._progress or self._homing.arrived:
+            self._progress, self._progressed = self._homing.progress, state.time
+        elif state.time - self._progressed > _BARRED:
+            start = self.filter.commanded(state)
+            joints = detour(self.robot, self._workspace, start)
+            if joints is None:
+                self.problem = "no way home inside the workspace: move the arm by hand"
+                return
+            self._homing = Homing(self.robot, start, self._speed_scale, joints)
+            self._on_detour, self._progress, self._progressed = True, -1.0, state.time
 
     def _begin(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
         self.phase = Phase.RUNNING

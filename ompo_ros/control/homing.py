@@ -7,20 +7,27 @@ from typing import Final
 import numpy as np
 
 from ompo_ros.control.robot import Robot
+from ompo_ros.control.workspace import Workspace
 from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.transitions import BoolArray
 
-MAX_LAG: Final = 0.1  # rad behind the setpoint at which the setpoint waits for the arm
+MAX_LAG: Final = 0.2  # rad behind the setpoint at which the setpoint waits for the arm
 _PEAK_SPEED: Final = 1.875  # of the quintic profile, relative to its mean speed
 _PEAK_ACCELERATION: Final = 5.7735  # relative to distance / duration^2
 _EASE: Final = 0.5  # share of the acceleration limits that homing uses
+_DETOUR_LEAST: Final = 0.05  # rad; a joint nearer home than this is no help
+_DETOUR_POINTS: Final = 20  # at which a detour is looked at
 
 
 class Homing:
     """A quintic profile from one posture to home, paced by how well the arm follows."""
 
-    def __init__(self, robot: Robot, start: FloatArray, speed_scale: float = 1.0) -> None:
+    def __init__(
+        self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, joints: BoolArray | None = None
+    ) -> None:
+        """From `start` to home; with `joints` (7,) given, only those come home."""
         self._start = start
-        self._way = robot.home - start
+        self._way = robot.home - start if joints is None else np.where(joints, robot.home - start, 0.0)
         self._period = robot.period
         distance = np.abs(self._way)
         by_speed = _PEAK_SPEED * distance.max() / (robot.home_speed * speed_scale)
@@ -39,6 +46,23 @@ class Homing:
         return self._setpoint
 
     @property
+    def progress(self) -> float:
+        """Share of the way that the setpoint has gone, from 0 to 1."""
+        return self._progress
+
+    @property
     def arrived(self) -> bool:
         """Whether the setpoint is home; the arm may still be on its way."""
         return self._progress >= 1.0
+
+
+def detour(robot: Robot, workspace: Workspace, position: FloatArray) -> BoolArray | None:
+    """The joints (7,) to bring home first where the straight way is barred: the longest move that stays inside."""
+    way = robot.home - position
+    shares = np.linspace(0.0, 1.0, _DETOUR_POINTS)[:, None]
+    for joint in np.argsort(-np.abs(way)):
+        only: BoolArray = np.arange(len(way)) == joint
+        path = position + shares * np.where(only, way, 0.0)
+        if abs(way[joint]) > _DETOUR_LEAST and workspace.never_further_out(path):
+            return only
+    return None

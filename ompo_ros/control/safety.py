@@ -93,6 +93,10 @@ class SafetyFilter:
         """Begin anew from where the arm is measured next: after it was moved by others, or stood disabled."""
         self._anchored = False
 
+    def commanded(self, state: ArmState) -> FloatArray:
+        """Where the arm was last told to be; before any command, where it is."""
+        return self._position.copy() if self._anchored else np.clip(state.position, self._low, self._high)
+
     def filter(self, state: ArmState | None, proposed: FloatArray | None, now: float) -> SafeCommand | None:
         """Turn a proposed position (7,) into a safe one; no proposal means brake and hold.
 

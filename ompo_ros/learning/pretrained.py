@@ -9,8 +9,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ompo_ros.learning.agent import Agent
+from ompo_ros.learning.device import track
 
-NETWORKS = ("actor", "critic", "target_critic")
+NETWORKS = ("actor", "critic")
 TEMPERATURE = "log_temperature"
 
 
@@ -42,6 +43,7 @@ def load_networks(agent: Agent, path: Path) -> None:
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(found[name])
+    track(agent.target_critic, agent.critic, 1.0)
 
 
 def _tensors(agent: Agent) -> dict[str, torch.Tensor]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import time
 from pathlib import Path
 from typing import IO
 
+from ompo_ros.files import write_whole
 from ompo_ros.policy.decode import DecodeError
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.files import Policy, read_policy
@@ -103,7 +103,7 @@ class Registry:
                 f"policy {version} is in use with other weights: resume that learner or change the folder"
             )
         entry = Entry(version, policy.sha256, manifest.weights_sha256, now, note, manifest.evaluation)
-        _write_whole(self._folder / POLICIES / entry.file_name, policy.onnx)
+        write_whole(self._folder / POLICIES / entry.file_name, policy.onnx)
         state = self._state.with_entry(entry)
         if channel is not None and not self.pinned(channel):
             state = state.with_move(channel, version, note, now)
@@ -129,7 +129,7 @@ class Registry:
         if self._read_only:
             raise RegistryError(f"{self._folder} was opened for reading only")
         state = state.pruned(self._keep)
-        _write_whole(self._folder / STATE, state.to_json())
+        write_whole(self._folder / STATE, state.to_json())
         forgotten = {entry.file_name for entry in self.entries} - {entry.file_name for entry in state.entries}
         self._state = state
         for name in forgotten:
@@ -203,18 +203,3 @@ def _lock(path: Path) -> IO[bytes]:
         file.close()
         raise RegistryError(f"{path.parent} is in use by another process, perhaps a running policy_server") from error
     return file
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """The old file or the new one, never a part, even if power fails."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    with unfinished.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -218,3 +218,38 @@ def test_push_waits_for_the_cube():
     rig.run_until(lambda: rig.finished)
     cube = rig.finished[0].transitions.obs[0, rig.collector.task.contract.slice_of("cube_position")]
     assert 0.4 < cube[0] < 0.8
+
+
+class Wanderer:
+    """Drives the arm off in a direction of its own each episode, as a policy that knows nothing does."""
+
+    version = 1
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        self.turn()
+
+    def turn(self) -> None:
+        self._direction = self._rng.uniform(-1.0, 1.0, 7)
+
+    def sample(self, obs, rng):
+        return np.clip(self._direction + 0.3 * rng.standard_normal(7), -1.0, 1.0).astype(np.float32)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_from_wherever_an_episode_leaves_a_biased_arm_it_finds_home(seed):
+    robot, task = load_robot("panda"), Task("reach", "dense")
+    arm = make_stand_in("mujoco", "hidden", task, robot, seed=seed, command_timeout=0.5)
+    collector = Collector(robot, task, seed=seed)
+    collector.policy = Wanderer(seed)
+    episodes = 0
+    for _ in range(2400):
+        measured = arm.measured
+        tick = collector.tick(ArmState(measured.position, measured.velocity, arm.time), None, arm.time)
+        if tick.command is not None:
+            arm.command(tick.command.position)
+        arm.advance(robot.period)
+        if tick.finished is not None:
+            episodes += tick.finished.transitions is not None
+            collector.policy.turn()
+    assert episodes >= 8

@@ -175,5 +175,5 @@ def test_bad_data_is_refused_by_name_and_nothing_enters(transitions, field, valu
 def test_empty_batch_is_refused():
     nothing = np.zeros((0, 5), np.float32)
     ends, whole = np.zeros(0, bool), np.zeros(0, np.uint32)
-    with pytest.raises(InvalidData, match="at least one is needed"):
+    with pytest.raises(InvalidData, match="at least one each is needed"):
         Transitions(Origin.SOURCE, nothing, nothing, nothing[:, 0], nothing, ends, ends, whole, whole, whole)

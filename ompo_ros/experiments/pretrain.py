@@ -1,0 +1,76 @@
+"""Trains the networks that adaptation starts from, in the randomized source alone, and measures them.
+
+Usage: python -m ompo_ros.experiments.pretrain [--updates N] [--seed N] [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from ompo_ros.domains.collection import Collection
+from ompo_ros.domains.panda import PandaVectorEnv
+from ompo_ros.domains.tasks import EPISODE_STEPS, Float32Array
+from ompo_ros.learning import Agent, Config, make_agent
+from ompo_ros.learning.pretrained import save_networks
+from ompo_ros.resources import resource_path
+
+ARMS = 16
+WARMUP = 300  # random steps of every arm
+STEPS, UPDATES = 5, 10  # of every arm, and of the learner, in turn
+
+
+def adaptation_settings() -> dict[str, object]:
+    """What the learner node will go on with; networks trained otherwise would have to be learned anew."""
+    parameters = yaml.safe_load(resource_path("config/adapt.yaml").read_text())
+    settings: dict[str, object] = parameters["/**/learner"]["ros__parameters"]["learning"]
+    return settings
+
+
+def train(updates: int, seed: int) -> Agent:
+    """SAC in the randomized source: with one kind of dynamics there is nothing for a discriminator to tell apart."""
+    env = PandaVectorEnv(ARMS, "reach", "dense", "randomized")
+    collection, rng = Collection(env, seed), np.random.default_rng(seed)
+    rates = {"critic_lr": 1e-3, "actor_lr": 1e-3, "temperature_lr": 1e-3, "initial_temperature": 0.03}
+    config = Config.from_dict({**adaptation_settings(), **rates, "algorithm": "sac", "setting": "stationary"})
+    agent = make_agent(config, env.contract.observation_size, env.contract.action_size, seed)
+
+    def act_randomly(obs: Float32Array) -> Float32Array:
+        return rng.uniform(-1.0, 1.0, (len(obs), agent.act_dim)).astype(np.float32)
+
+    agent.observe(collection.run(act_randomly, WARMUP, policy_version=0)[0])
+    while agent.updates < updates:
+        agent.observe(collection.run(agent.act, STEPS, policy_version=0)[0])
+        agent.update(UPDATES)
+    return agent
+
+
+def success_rate(agent: Agent, domain: str, episodes: int = 100) -> float:
+    """Share of deterministic episodes that end at their goal."""
+    env = PandaVectorEnv(episodes, "reach", "dense", domain)
+    obs, info = env.reset(seed=10_000)
+    for _ in range(EPISODE_STEPS):
+        obs, _, _, _, info = env.step(agent.act(obs, deterministic=True))
+    return float(info["is_success"].mean())
+
+
+def main() -> None:
+    """Train, save, measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--updates", type=int, default=15_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("models/policies/panda_reach.safetensors"))
+    arguments = parser.parse_args()
+    agent = train(arguments.updates, arguments.seed)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    save_networks(agent, arguments.out)
+    for domain in ("nominal", "randomized", "hidden"):
+        sys.stdout.write(f"{domain:12} {success_rate(agent, domain):.0%} of 100 episodes\n")
+
+
+if __name__ == "__main__":
+    main()
