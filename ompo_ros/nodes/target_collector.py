@@ -70,7 +70,8 @@ class TargetCollector(Node):
             0,
             0,
         )
-        state_qos = state_subscription_qos(self.robot)
+        # In lockstep each state is needed: the robot waits for the answer to it.
+        state_qos = STATES if self._lockstep else state_subscription_qos(self.robot)
         self._commands = self.create_publisher(
             command_type(self.robot), topic_in(namespace, self.robot.driver.command_topic), COMMANDS
         )
