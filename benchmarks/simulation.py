@@ -52,7 +52,9 @@ def bare_loop(arms: int, threads: int) -> Callable[[int], None]:
     env = PandaVectorEnv(arms, "reach", "dense", "randomized", threads)
     env.reset(seed=0)
     plant = cast("MujocoArms", env.world.plant)
-    pairs = list(zip(plant.models, plant.datas, strict=True))
+    pairs = [(model, mujoco.MjData(model)) for model in plant.models]
+    for _, data in pairs:
+        data.qpos[:] = HOME
     pool = ThreadPoolExecutor(threads)
     postures = HOME + np.random.default_rng(0).uniform(-INCREMENT, INCREMENT, (100, 7))
 
@@ -96,7 +98,7 @@ def rate(run: Callable[[int], None], steps: int) -> float:
 def main() -> None:
     """Time all loops in turn and print their ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--arms", type=int, default=64, help="arms in the batch")
+    parser.add_argument("--arms", type=int, default=256, help="arms in the batch")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="threads that step them")
     parser.add_argument("--rounds", type=int, default=9, help="rounds of all loops")
     options = parser.parse_args()

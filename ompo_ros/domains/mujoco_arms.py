@@ -1,14 +1,14 @@
-"""N Pandas in MuJoCo, each with a model of its own, stepped in threads."""
+"""N Pandas in MuJoCo, each with a model of its own, stepped in MuJoCo's threads."""
 
 from __future__ import annotations
 
 import copy
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import mujoco
 import numpy as np
+from mujoco.rollout import Rollout
 
 from ompo_ros.domains.domain import Simulator
 from ompo_ros.domains.kinematics import FloatArray
@@ -23,13 +23,13 @@ _INTEGRATORS: Final = {
     "euler": mujoco.mjtIntegrator.mjINT_EULER,
     "rk4": mujoco.mjtIntegrator.mjINT_RK4,
 }
-_CHUNKS_PER_THREAD: Final = 4  # so that a thread the machine held up does not hold up the others
+_STATE: Final = mujoco.mjtState.mjSTATE_FULLPHYSICS
 _NOMINAL_GRAVITY: Final = 9.81
 _PAYLOAD_RADIUS: Final = 0.04  # m; the payload is a solid ball
 
 
 class MujocoArms:
-    """The arms' models and states. MuJoCo releases the interpreter while it steps, so threads use every core."""
+    """Models and states of the arms; MuJoCo's own threads roll all of them out in one call, without the interpreter."""
 
     def __init__(self, task: Task, n: int, simulator: Simulator, threads: int | None = None) -> None:
         self._nominal = mujoco.MjModel.from_xml_path(str(resource_path(f"models/panda/{task.name}.xml")))
@@ -37,18 +37,19 @@ class MujocoArms:
         self._nominal.opt.integrator = _INTEGRATORS[simulator.integrator]
         self.timestep = simulator.timestep
         self.models = [copy.copy(self._nominal) for _ in range(n)]
-        self.datas = [mujoco.MjData(model) for model in self.models]
-        self._scratch = mujoco.MjData(self._nominal)
-        self.q: FloatArray = np.zeros((n, 7))
-        self.dq: FloatArray = np.zeros((n, 7))
-        self.cube: FloatArray = np.zeros((n, 3))
+        threads = min(n, threads or len(os.sched_getaffinity(0)))
+        self._workers = [mujoco.MjData(self._nominal) for _ in range(threads)]
+        self._rollout = Rollout(nthread=threads if threads > 1 else 0)
+        self._rest = _state_of(self._nominal, mujoco.MjData(self._nominal))
+        self.state: FloatArray = np.tile(self._rest, (n, 1))  # time, positions, velocities
+        velocities = 1 + self._nominal.nq
+        self.q = self.state[:, 1:8]
+        self.dq = self.state[:, velocities : velocities + 7]
+        self.cube = self.state[:, 8:11] if task.has_cube else np.zeros((n, 3))
+        self._commands: FloatArray = np.empty((n, 0, 7))
+        self._states: FloatArray = np.empty((n, 0, self.state.shape[1]))
         self._has_cube = task.has_cube
         self._ids = _Ids(self._nominal, task.has_cube)
-        self._views = [(data.ctrl, data.qpos, data.qvel) for data in self.datas]
-        threads = min(n, threads or len(os.sched_getaffinity(0)))
-        chunks = threads if threads == 1 else min(n, _CHUNKS_PER_THREAD * threads)
-        self._chunks = [range(n)[start::chunks] for start in range(chunks)]
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._renderer: mujoco.Renderer | None = None
 
     def check(self, names: tuple[str, ...]) -> None:
@@ -82,53 +83,58 @@ class MujocoArms:
                 mass = values["cube_mass"][arm, 0]
                 model.body_inertia[ids.cube] = nominal.body_inertia[ids.cube] * (mass / nominal.body_mass[ids.cube])
                 model.body_mass[ids.cube] = mass
-            mujoco.mj_setConst(model, self._scratch)  # what MuJoCo derives from masses
+            mujoco.mj_setConst(model, self._workers[0])  # what MuJoCo derives from masses
 
     def reset(self, arms: Arms, posture: FloatArray, cube: FloatArray) -> None:
-        for row, arm in enumerate(arms):
-            mujoco.mj_resetData(self.models[arm], self.datas[arm])
-            ctrl, qpos, _ = self._views[arm]
-            qpos[:7] = ctrl[:] = posture[row]
-            if self._has_cube:
-                qpos[7:10] = cube[row]
-        self.q[arms], self.dq[arms], self.cube[arms] = posture, 0.0, cube
+        self.state[arms] = self._rest
+        self.q[arms] = posture
+        self.cube[arms] = cube
 
     def advance(self, targets: FloatArray, substeps: int) -> None:
-        if self._pool is None:
-            self._advance(self._chunks[0], targets, substeps)
-            return
-        running = [self._pool.submit(self._advance, chunk, targets, substeps) for chunk in self._chunks]
-        for future in running:
-            future.result()
+        commands, states = self._buffers(substeps)
+        commands[:] = targets[:, None, :]
+        self._rollout.rollout(
+            self.models,
+            self._workers,
+            self.state,
+            commands,
+            skip_checks=True,
+            nstep=substeps,
+            state=states,
+            chunk_size=1,  # so that a thread the machine held up does not hold up the others
+        )
+        self.state[:] = states[:, -1]
 
-    def _advance(self, arms: range, targets: FloatArray, substeps: int) -> None:
-        step, models, datas, views = mujoco.mj_step, self.models, self.datas, self._views
-        for arm in arms:
-            ctrl, qpos, qvel = views[arm]
-            ctrl[:] = targets[arm]
-            step(models[arm], datas[arm], substeps)
-            self.q[arm] = qpos[:7]
-            self.dq[arm] = qvel[:7]
-            if self._has_cube:
-                self.cube[arm] = qpos[7:10]
+    def _buffers(self, substeps: int) -> tuple[FloatArray, FloatArray]:
+        """Keep commands and states of a rollout allocated: fresh pages every step would cost as much as the copies."""
+        if self._commands.shape[1] != substeps:
+            n, size = self.state.shape
+            self._commands = np.empty((n, substeps, 7))
+            self._states = np.empty((n, substeps, size))
+        return self._commands, self._states
 
     def render(self, goal: FloatArray) -> ImageArray:
-        model, data = self.models[0], self.datas[0]
+        model, data = self.models[0], self._workers[0]
         if self._renderer is None:
             self._renderer = mujoco.Renderer(model, height=480, width=640)
         model.site_pos[model.site("goal").id] = goal
-        mujoco.mj_kinematics(model, data)  # positions only: looking must not touch the dynamics
-        mujoco.mj_camlight(model, data)
+        mujoco.mj_setState(model, data, self.state[0], _STATE)
+        mujoco.mj_forward(model, data)
         self._renderer.update_scene(data, camera="overview")
         image: ImageArray = self._renderer.render()
         return image
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._rollout.close()
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
+
+
+def _state_of(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
+    state: FloatArray = np.empty(mujoco.mj_stateSize(model, _STATE))
+    mujoco.mj_getState(model, data, state, _STATE)
+    return state
 
 
 class _Ids:
