@@ -3,22 +3,19 @@
 import json
 import os
 import signal
-import time
 
 import launch
 import launch_pytest
 import numpy as np
 import pytest
-import rclpy
 from builtin_interfaces.msg import Time
 from launch_pytest.tools import process as process_tools
 from launch_ros.actions import Node as NodeAction
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, TransitionBatch
 from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
+from probe import Probe
 from rclpy.action import ActionServer
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 
 from ompo_ros.conversions import artifact_from_msg, tensors_to_msgs, transitions_to_msg
 from ompo_ros.nodes import qos
@@ -116,15 +113,11 @@ def episode(version: int, success: bool) -> EpisodeSummary:
     )
 
 
-class World:
+class World(Probe):
     """The learner, the target collector and a user, in the test's own process."""
 
     def __init__(self) -> None:
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context)
-        self.node = Node("world", context=self.context, namespace="ompo")
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(namespace="ompo")
         self.actor = self.node.create_publisher(ActorWeights, "actor", qos.LATCHED)
         self.transitions = self.node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
         self.episodes = self.node.create_publisher(EpisodeSummary, "target/episodes", qos.EPISODES)
@@ -132,7 +125,7 @@ class World:
         self.successes: dict[int, int] = {}  # of EPISODES, by version
         self.evaluated: list[int] = []
 
-    def listen(self) -> None:
+    def listen_to_channels(self) -> None:
         for channel, seen in self.seen.items():
             self.node.create_subscription(PolicyArtifact, f"policy/{channel}", seen.append, qos.LATCHED)
 
@@ -152,26 +145,15 @@ class World:
     def versions(self, channel: str) -> list[int]:
         return [msg.version for msg in self.seen[channel]]
 
-    def spin_until(self, condition) -> None:
-        deadline = time.monotonic() + 40
-        while not condition() and time.monotonic() < deadline:
-            self.executor.spin_once(timeout_sec=0.1)
-        assert condition(), {channel: self.versions(channel) for channel in self.seen}
+    def spin_until(self, condition, timeout=40.0, hint=None) -> None:
+        super().spin_until(condition, timeout, hint or (lambda: str({name: self.versions(name) for name in self.seen})))
 
     def wait_for_server(self) -> None:
         publishers = (self.actor, self.transitions, self.episodes)
         self.spin_until(lambda: all(publisher.get_subscription_count() for publisher in publishers))
 
-    def call(self, kind, name, **request):
-        client = self.node.create_client(kind, f"policy_server/{name}")
-        self.spin_until(client.service_is_ready)
-        future = client.call_async(kind.Request(**request))
-        self.spin_until(future.done)
-        return future.result()
-
-    def close(self) -> None:
-        self.node.destroy_node()
-        self.context.try_shutdown()
+    def ask(self, kind, name, **request):
+        return self.call(kind, f"policy_server/{name}", kind.Request(**request))
 
 
 @pytest.fixture
@@ -190,8 +172,8 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     process_tools.assert_stderr_sync(
         launch_context, server, lambda text: "refused weights 2 (2 refused" in text, timeout=20
     )
-    world.spin_until(lambda: [info.version for info in world.call(ListPolicies, "list_policies").policies] == [3])
-    world.listen()
+    world.spin_until(lambda: [info.version for info in world.ask(ListPolicies, "list_policies").policies] == [3])
+    world.listen_to_channels()
     world.spin_until(lambda: world.versions("latest") == [3])
     onnx, manifest = artifact_from_msg(world.seen["latest"][0])
     assert manifest["training"] == {"updates": 3, "target_steps": 3}
@@ -199,23 +181,23 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     action, _, _ = forward(tensors(3), obs)
     np.testing.assert_allclose(PolicyRuntime(onnx, CONTRACT).act(obs), action, atol=1e-5)
 
-    answer = world.call(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
+    answer = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
     assert (answer.success, answer.version) == (True, 3), answer.message
     np.testing.assert_allclose(np.frombuffer(answer.action, np.float32), action, atol=1e-5)
-    sampled = world.call(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=False)
+    sampled = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=False)
     assert np.abs(np.frombuffer(sampled.action, np.float32) - action).max() > 1e-3
-    assert "no policy" in world.call(Act, "act", obs=obs.tobytes()).message
-    assert "shape" in world.call(Act, "act", channel="latest", obs=obs[:3].tobytes()).message
-    assert world.call(GetPolicy, "get_policy", version=3).policy.sha256 == world.seen["latest"][0].sha256
-    assert "it holds: 3" in world.call(GetPolicy, "get_policy", version=9).message
-    assert "unknown" in world.call(ActivatePolicy, "activate_policy", version=3, channel="best").message
+    assert "no policy" in world.ask(Act, "act", obs=obs.tobytes()).message
+    assert "shape" in world.ask(Act, "act", channel="latest", obs=obs[:3].tobytes()).message
+    assert world.ask(GetPolicy, "get_policy", version=3).policy.sha256 == world.seen["latest"][0].sha256
+    assert "it holds: 3" in world.ask(GetPolicy, "get_policy", version=9).message
+    assert "unknown" in world.ask(ActivatePolicy, "activate_policy", version=3, channel="best").message
 
 
 @pytest.mark.launch(fixture=graph)
 def test_a_bad_policy_reaches_latest_and_never_stable(world, server, launch_context):
     world.successes = {1: EPISODES, 2: 0, 3: EPISODES}
     world.collect_on_target()
-    world.listen()
+    world.listen_to_channels()
     world.wait_for_server()
     world.actor.publish(weights(1))
     world.spin_until(lambda: world.versions("stable") == [1])
@@ -227,7 +209,7 @@ def test_a_bad_policy_reaches_latest_and_never_stable(world, server, launch_cont
     world.spin_until(lambda: world.versions("stable")[-1:] == [3])
     assert world.versions("latest") == [1, 2, 3]
     assert world.versions("stable") == [1, 3]
-    bad = {info.version: info for info in world.call(ListPolicies, "list_policies").policies}[2]
+    bad = {info.version: info for info in world.ask(ListPolicies, "list_policies").policies}[2]
     assert (bad.success_rate, bad.evaluated_episodes) == (0.0, EPISODES)
     assert f"refused: 0/{EPISODES} episodes succeed, stable's {EPISODES}/{EPISODES}" in bad.note
 
@@ -236,7 +218,7 @@ def test_a_bad_policy_reaches_latest_and_never_stable(world, server, launch_cont
 def test_stable_falls_back_when_the_robot_says_so_and_a_user_can_hold_it(world, server, launch_context):
     world.successes = {1: EPISODES, 2: EPISODES}
     world.collect_on_target()
-    world.listen()
+    world.listen_to_channels()
     world.wait_for_server()
     for version in (1, 2):
         world.actor.publish(weights(version))
@@ -247,16 +229,14 @@ def test_stable_falls_back_when_the_robot_says_so_and_a_user_can_hold_it(world, 
     process_tools.assert_stderr_sync(
         launch_context, server, lambda text: "stable fell back from 2 to 1: 0/" in text, timeout=10
     )
-    answer = world.call(
-        ActivatePolicy, "activate_policy", version=2, channel="stable", pin=True, reason="to look at it"
-    )
+    answer = world.ask(ActivatePolicy, "activate_policy", version=2, channel="stable", pin=True, reason="to look at it")
     assert (answer.success, answer.previous_version) == (True, 1)
     world.spin_until(lambda: world.versions("stable") == [1, 2, 1, 2])
     for _ in range(6):
         world.episodes.publish(episode(2, success=False))
     world.actor.publish(weights(3))
     world.spin_until(lambda: world.versions("latest")[-1] == 3)
-    policies = {info.version: info for info in world.call(ListPolicies, "list_policies").policies}
+    policies = {info.version: info for info in world.ask(ListPolicies, "list_policies").policies}
     assert policies[2].pinned
     assert policies[2].channels == ["stable"]
     assert world.versions("stable") == [1, 2, 1, 2]
@@ -275,11 +255,11 @@ def restarted(ros_domain, server, parameters):
 def test_a_killed_server_comes_back_with_what_was_active(world, server):
     world.wait_for_server()
     world.actor.publish(weights(1))
-    world.spin_until(lambda: [info.version for info in world.call(ListPolicies, "list_policies").policies] == [1])
-    world.call(ActivatePolicy, "activate_policy", version=1, channel="stable")
+    world.spin_until(lambda: [info.version for info in world.ask(ListPolicies, "list_policies").policies] == [1])
+    world.ask(ActivatePolicy, "activate_policy", version=1, channel="stable")
     world.node.destroy_publisher(world.actor)  # so that only the registry can tell
     os.kill(server.process_details["pid"], signal.SIGKILL)
-    world.listen()
+    world.listen_to_channels()
     world.spin_until(lambda: world.versions("stable")[-1:] == [1] and world.versions("latest")[-1:] == [1])
 
 
