@@ -26,21 +26,23 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 def run(make_node: Callable[[], AnyNode], spin: Callable[[AnyNode], None] = rclpy.spin) -> None:
     """Make the node and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
     rclpy.init()
+    node: AnyNode | None = None
     try:
         node = make_node()
-    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError, OSError) as error:
-        rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
-        rclpy.try_shutdown()
-        sys.exit(2)
-    try:
         spin(node)
     except (KeyboardInterrupt, ExternalShutdownException, Finished):
         pass
+    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError, OSError) as error:
+        if node is not None:
+            raise
+        rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
+        sys.exit(2)
     except RuntimeError:
-        # A signal may invalidate the context in the middle of a wait, which rclpy reports as a plain error.
+        # A signal may invalidate the context in the middle of a call, which rclpy reports as a plain error.
         if rclpy.ok():
             raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        node.destroy_node()
+        if node is not None:
+            node.destroy_node()
         rclpy.try_shutdown()
