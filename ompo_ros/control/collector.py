@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from ompo_ros.control.continuity import Continuity
 from ompo_ros.control.episode import Episode, FinishedEpisode
 from ompo_ros.control.homing import Homing, detour
 from ompo_ros.control.observation import observe
@@ -99,6 +100,7 @@ class Collector:
         self._rng = np.random.default_rng(seed)
         self._homing: Homing | None = None
         self._workspace = Workspace(robot)
+        self._continuity = Continuity(robot)
         self._settled_by = 0.0
         self._on_detour = False
         self._progress, self._progressed = 0.0, 0.0  # how far the way home was gone, and when that was
@@ -169,6 +171,8 @@ class Collector:
             return f"no joint state for {age:.2f} s"
         if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
             return "the joint state is not finite"
+        if jumped := self._continuity.doubt(state):
+            return jumped
         if self.task.has_cube and cube is None:
             return "the task needs the cube's position, but the topic `cube` is silent"
         if self._episode is not None and now - self._last_step > _MAX_GAP * self.robot.period:

@@ -40,6 +40,7 @@ class StandIn:
         self, robot: Robot, task: Task, domain: Domain, plant: Plant, seed: int, command_timeout: float
     ) -> None:
         self._home = robot.home
+        self._farthest = robot.max_lead / INCREMENT
         self._command_timeout = command_timeout
         self._world = PandaWorld(task, domain, plant)
         self._arm = np.array([0])
@@ -62,11 +63,14 @@ class StandIn:
         return self._held is not None
 
     def command(self, position: FloatArray) -> None:
-        """Send the arm to joint positions (7,): the hidden disturbances act on the way from those last measured."""
+        """Send the arm to joint positions (7,): the hidden disturbances act on the way from those last measured.
+
+        A command further ahead than any controller here may send is not followed faster, as a driver's limits see to.
+        """
         if position.shape != (JOINTS,) or not np.isfinite(position).all():
             raise ValueError(f"a command needs {JOINTS} finite positions, got {position.tolist()}")
         increment = (position - self.measured.position) / INCREMENT
-        self._world.command(np.clip(increment, -1.0, 1.0)[None].astype(np.float32))
+        self._world.command(np.clip(increment, -self._farthest, self._farthest)[None].astype(np.float32))
         self._held = None
         self._since_command = 0.0
 

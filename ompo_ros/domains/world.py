@@ -84,7 +84,7 @@ class PandaWorld:
 
     def step(self, actions: Float32Array) -> Step:
         """Run one control period of every arm."""
-        self.command(actions)
+        self.command(np.clip(actions, -1.0, 1.0))
         self.advance(self._substeps)
         obs = self.observe(self._everyone)
         return Step(obs, self.task.rewards(obs), self.step_index >= EPISODE_STEPS, self.task.is_success(obs))
@@ -95,7 +95,7 @@ class PandaWorld:
             raise ValueError(f"actions must be finite numbers of shape {(self.n, 7)}, got {actions!r}")
         self._drift_within_episode()
         self.step_index += 1
-        self._targets = self._path.command(np.clip(actions.astype(np.float64), -1.0, 1.0), self._measured_q)
+        self._targets = self._path.command(actions.astype(np.float64), self._measured_q)
 
     def advance(self, substeps: int) -> None:
         """Let the simulator run for `substeps` of its timesteps under the commands in force."""

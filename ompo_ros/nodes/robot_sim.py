@@ -93,7 +93,7 @@ class RobotSim(Node):
         self._publish()
 
     def _on_timer(self) -> None:
-        due = int((time.monotonic() - self._started) * self._factor * self._rate) - self._published
+        due = round((time.monotonic() - self._started) * self._factor * self._rate) - self._published
         if due > _MAX_CATCH_UP:
             self.get_logger().warning(f"{due - 1} joint states behind real time", throttle_duration_sec=5.0)
             self._started, self._published, due = time.monotonic(), 0, 1

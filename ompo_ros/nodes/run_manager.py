@@ -9,7 +9,7 @@ from pathlib import Path
 
 from action_msgs.msg import GoalStatus
 from ompo_msgs.action import Evaluate
-from ompo_msgs.msg import EpisodeSummary, LearnerStatus
+from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
@@ -22,6 +22,8 @@ from ompo_ros.nodes import qos
 from ompo_ros.nodes.main import STEADY, Finished, run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.transitions import InvalidData
+
+_EXPORT_PATIENCE = 10.0  # s that the learner's newest actor may take to become a policy; one may also be refused
 
 
 class RunManager(Node):
@@ -43,11 +45,14 @@ class RunManager(Node):
         self._record = RunRecord(target_steps)
         self._began: float | None = None
         self._learner: LearnerStatus | None = None
+        self._awaited = (0, 0.0)  # version of the actor whose policy is waited for, and since when
+        self._latest = 0
         self._ending = False
         self._evaluate = ActionClient(self, Evaluate, "target_collector/evaluate")
         self._enable = self.create_client(SetBool, "target_collector/set_enabled")
         self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
+        self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
         self.create_timer(period, self._tell, clock=STEADY)
         self._start = self.create_timer(0.2, self._begin_when_all_are_there, clock=STEADY)
 
@@ -56,16 +61,24 @@ class RunManager(Node):
     def _begin_when_all_are_there(self) -> None:
         if self._learner is None or not self._evaluate.server_is_ready() or not self._enable.service_is_ready():
             return
+        if not self._has_policy_of(self._learner.policy_version):
+            return
         self._start.cancel()
         self._enable.call_async(SetBool.Request(data=True)).add_done_callback(self._on_enabled)
 
     def _on_enabled(self, _: Future) -> None:
         """The arm is on its way home; an evaluation asked for now comes before any exploration."""
-        if self._episodes_before and self._learner is not None and self._learner.policy_version > 0:
+        if self._episodes_before and self._latest > 0:
             self.get_logger().info(f"evaluating the policy as it comes, {self._episodes_before} episodes")
             self._play(self._episodes_before, self._explore)
         else:
             self._explore(None)
+
+    def _has_policy_of(self, actor: int) -> bool:
+        """Whether an actor's policy is out, so that it is the one evaluated; False while there is hope for it."""
+        if self._awaited[0] != actor:
+            self._awaited = (actor, time.monotonic())
+        return self._latest >= actor or time.monotonic() - self._awaited[1] > _EXPORT_PATIENCE
 
     def _explore(self, before: Evaluation | None) -> None:
         self._record.before = before
@@ -89,7 +102,7 @@ class RunManager(Node):
         raise Finished
 
     def _play(self, episodes: int, then: Callable[[Evaluation | None], None]) -> None:
-        """Have the target collector evaluate what it runs, and go on with the result."""
+        """Have the target collector evaluate the newest policy, and go on with the result."""
 
         def on_result(future: Future) -> None:
             result = future.result()
@@ -110,7 +123,7 @@ class RunManager(Node):
                 return
             handle.get_result_async().add_done_callback(on_result)
 
-        self._evaluate.send_goal_async(Evaluate.Goal(episodes=episodes)).add_done_callback(on_answer)
+        self._evaluate.send_goal_async(Evaluate.Goal(episodes=episodes, policy_version=self._latest)).add_done_callback(on_answer)
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
@@ -139,8 +152,11 @@ class RunManager(Node):
                 r_global=metrics.get("R_global", float("nan")),
             )
         )
-        if msg.state == LearnerStatus.FINISHED and not self._ending:
+        if msg.state == LearnerStatus.FINISHED and not self._ending and self._has_policy_of(msg.policy_version):
             self._end()
+
+    def _on_policy(self, msg: PolicyArtifact) -> None:
+        self._latest = int(msg.version)
 
     def _on_episode(self, msg: EpisodeSummary) -> None:
         try:

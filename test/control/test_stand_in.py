@@ -41,12 +41,16 @@ def test_hidden_bias_acts_on_commands_as_it_does_in_the_worlds(tmp_path):
     np.testing.assert_allclose(offset, INCREMENT * 0.2 / 0.5, atol=0.003)
 
 
-def test_a_command_far_away_moves_the_arm_no_faster_than_an_action_of_one():
+def moved_by(ahead):
     arm = make()
     before = arm.measured.position
-    arm.command(ROBOT.home + 1.0)
-    after = arm.advance(PERIOD).position
-    assert np.abs(after - before).max() <= INCREMENT * 1.1
+    arm.command(ROBOT.home + ahead)
+    return np.abs(arm.advance(PERIOD).position - before).max()
+
+
+def test_a_command_further_ahead_pulls_harder_up_to_a_limit_as_on_a_real_driver():
+    assert moved_by(3 * INCREMENT) > 1.5 * moved_by(INCREMENT)
+    assert moved_by(1.0) == moved_by(ROBOT.max_lead)
 
 
 def test_without_commands_it_holds_its_position():

@@ -1,0 +1,40 @@
+"""What an arm can do is believed; what only a broken sensor says is not."""
+
+import numpy as np
+
+from ompo_ros.control.continuity import Continuity
+from ompo_ros.control.robot import load_robot
+from ompo_ros.control.safety import ArmState
+
+ROBOT = load_robot("panda")
+
+
+def state(offset, time):
+    return ArmState(ROBOT.home + offset, np.zeros(7), time)
+
+
+def test_motion_at_the_velocity_limits_is_believed():
+    guard = Continuity(ROBOT)
+    for tick in range(50):
+        assert not guard.doubt(ArmState(ROBOT.home + ROBOT.velocity * 0.04 * tick, ROBOT.velocity, 0.04 * tick))
+
+
+def test_a_jump_is_doubted_while_it_lasts_and_forgotten_when_it_is_over():
+    guard = Continuity(ROBOT)
+    assert not guard.doubt(state(0.0, 0.0))
+    assert "jumped by 2.00 rad in 0.04 s" in guard.doubt(state(2.0, 0.04))
+    assert guard.doubt(state(2.0, 0.5))
+    assert not guard.doubt(state(0.0, 0.54))
+
+
+def test_an_arm_that_was_moved_while_nobody_looked_is_believed_in_time():
+    guard = Continuity(ROBOT)
+    guard.doubt(state(0.0, 0.0))
+    assert not guard.doubt(state(2.0, 1.0))
+
+
+def test_a_clock_that_was_set_back_blames_nobody():
+    guard = Continuity(ROBOT)
+    guard.doubt(state(0.0, 100.0))
+    assert not guard.doubt(state(2.0, 1.0))
+    assert guard.doubt(state(0.0, 1.04))
