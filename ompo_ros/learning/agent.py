@@ -42,6 +42,9 @@ class Agent(ABC):
         self.learning_rng = generator(device, seed + 1)
         self.acting_rng = generator(torch.device("cpu"), seed + 2)
         self._make_networks()
+        averages = config.actor_average_tau < 1.0
+        self.average_actor = self._make_actor() if averages else self.actor  # what plays and is exported
+        self.restart_copies()
         self._rows = torch.empty(config.batch_size, self.layout.width, device=device)
         self._initial = torch.empty(config.initial_batch_size, obs_dim, device=device)
         self._readings: dict[str, Reading] = {}
@@ -62,7 +65,6 @@ class Agent(ABC):
             Critic(self.obs_dim + self.act_dim, c.hidden_size, c.critics, c.first_layer, self._init_rng, self.device)
             for _ in range(2)
         )
-        track(self.target_critic, self.critic, 1.0)
         self.log_temperature = nn.Parameter(torch.tensor(c.initial_temperature, device=self.device).log())
         self.critic_optimizer = Adam(Group(self.critic.parameters(), c.critic_lr))
         # The temperature's loss depends on nothing of the actor's, so that one pass serves both.
@@ -99,7 +101,10 @@ class Agent(ABC):
         for _ in range(n):
             self._begin()
             self.updates += 1
-            self._step(with_actor=self.updates % self.actor_period == 0)
+            with_actor = self.updates % self.actor_period == 0
+            self._step(with_actor)
+            if with_actor and self.average_actor is not self.actor:
+                track(self.average_actor, self.actor, self.config.actor_average_tau)
         return Metrics({**self._counters(), **self._readings})
 
     def _begin(self) -> None:
@@ -133,6 +138,11 @@ class Agent(ABC):
         target = self.config.target_entropy_per_dim * self.act_dim
         return -self.log_temperature * (log_prob.detach().mean() + target)
 
+    def restart_copies(self) -> None:
+        """Let every network that follows a learned one begin at it."""
+        track(self.target_critic, self.critic, 1.0)
+        track(self.average_actor, self.actor, 1.0)
+
     def _track_targets(self) -> None:
         track(self.target_critic, self.critic, self.config.target_tau)
 
@@ -155,7 +165,7 @@ class Agent(ABC):
         if not np.isfinite(obs).all():
             raise InvalidData("obs", "is not finite")
         rows = torch.from_numpy(np.array(obs, np.float32, ndmin=2)).to(self.device)
-        mean, log_std = self.actor.distribution(self.normalizer.obs_(rows))
+        mean, log_std = self.average_actor.distribution(self.normalizer.obs_(rows))
         if not deterministic:
             noise = torch.randn(mean.shape, generator=self.acting_rng).to(self.device)
             mean = torch.addcmul(mean, log_std.exp(), noise)
@@ -180,7 +190,7 @@ class Agent(ABC):
         tensors = {"obs_mean": self.normalizer.mean, "obs_scale": self.normalizer.scale}
         tensors["obs_clip"] = torch.tensor(self.normalizer.clip)
         tensors["log_std_min"], tensors["log_std_max"] = (torch.tensor(limit) for limit in self.actor.log_std)
-        for name, values in self.actor.named.items():
+        for name, values in self.average_actor.named.items():
             tensors[name] = values[0] if name.startswith("weight") else values[0, 0]
         return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}
 
@@ -188,7 +198,12 @@ class Agent(ABC):
 
     def modules(self) -> dict[str, nn.Module]:
         """Name the networks a checkpoint keeps."""
-        return {"actor": self.actor, "critic": self.critic, "target_critic": self.target_critic}
+        modules: dict[str, nn.Module] = {
+            "actor": self.actor,
+            "critic": self.critic,
+            "target_critic": self.target_critic,
+        }
+        return modules if self.average_actor is self.actor else {**modules, "average_actor": self.average_actor}
 
     def optimizers(self) -> dict[str, Adam]:
         """Name the optimisers a checkpoint keeps."""

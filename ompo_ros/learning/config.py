@@ -123,6 +123,13 @@ class Config:
     target_tau: float = _setting(
         0.005, "step of target networks towards the learned ones", "none (the authors' program: 0.005)", low=0, high=1
     )
+    actor_average_tau: float = _setting(
+        1.0,
+        "step of the actor that plays and is exported towards the learned one; below 1 it is a running average",
+        "none",
+        low=1e-6,
+        high=1,
+    )
     actor_period: int = _setting(
         0,
         "critic steps per actor and target step; 0 is the algorithm's own",

@@ -9,7 +9,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ompo_ros.learning.agent import Agent
-from ompo_ros.learning.device import track
 
 NETWORKS = ("actor", "critic")
 TEMPERATURE = "log_temperature"
@@ -43,7 +42,7 @@ def load_networks(agent: Agent, path: Path) -> None:
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(found[name])
-    track(agent.target_critic, agent.critic, 1.0)
+    agent.restart_copies()
 
 
 def _tensors(agent: Agent) -> dict[str, torch.Tensor]:

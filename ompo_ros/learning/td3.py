@@ -25,6 +25,9 @@ class TD3(Agent):
             self.actor.named["weight_2"][..., self.act_dim :] = 0.0
             self.actor.named["bias_2"][..., self.act_dim :] = math.log(self.config.exploration_noise)
         self.target_actor = self._make_actor()
+
+    def restart_copies(self) -> None:
+        super().restart_copies()
         track(self.target_actor, self.actor, 1.0)
 
     def _step(self, with_actor: bool) -> None:
