@@ -29,7 +29,7 @@ ARGUMENTS = [
         "The robot: a stand-in, or real; auto is panda_gym where PyBullet is installed, else mujoco.",
         ["auto", "panda_gym", "mujoco", "real"],
     ),
-    ("target_domain", "auto", "Its dynamics, a file of config/domains; auto: disturbed (panda_gym), hidden.", None),
+    ("target_domain", "creeping", "The stand-in's dynamics: a file of config/domains, by name or path.", None),
     ("robot", "panda", "Robot preset.", ["panda", "fr3"]),
     (
         "setting",
@@ -46,7 +46,7 @@ ARGUMENTS = [
     ),
     ("params_file", PathJoinSubstitution([SHARE, "config", "adapt.yaml"]), "Parameters of all nodes.", None),
     ("device", "auto", "Where the learner computes: auto, cpu, cuda or cuda:N.", None),
-    ("target_steps", "3000", "Steps on the target after which the run ends; 0: endless.", None),
+    ("target_steps", "2500", "Steps on the target after which the run ends; 0: endless.", None),
     ("num_sources", "1", "Source collectors.", None),
     ("run_dir", "", "Folder of the run; empty: runs/<task>-<time>.", None),
     ("resume", "false", "Go on with the run in run_dir.", ["true", "false"]),
@@ -82,8 +82,6 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Start the nodes of this machine's role, in the namespace."""
     values = {name: LaunchConfiguration(name).perform(context) for name, *_ in ARGUMENTS}
     values["target"] = chosen_target(values["target"])
-    if values["target_domain"] == "auto":
-        values["target_domain"] = "disturbed" if values["target"] == "panda_gym" else "hidden"
     values["run_dir"] = chosen_run_dir(values)
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
     nodes = [node for role in roles for node in ROLES[role](values)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -22,12 +23,21 @@ from ompo_ros.resources import resource_path
 ARMS = 16
 WARMUP = 300  # random steps of every arm
 STEPS, UPDATES = 5, 10  # of every arm, and of the learner, in turn
+OWN: dict[str, float | str] = {
+    "algorithm": "sac",
+    "setting": "stationary",
+    "critic_lr": 1e-3,
+    "actor_lr": 1e-3,
+    "temperature_lr": 1e-3,
+    "actor_average_tau": 1.0,
+    "initial_temperature": 0.03,
+}
 
 
-def adaptation_settings() -> dict[str, object]:
-    """What the learner node will go on with; networks trained otherwise would have to be learned anew."""
+def node_settings(node: str) -> dict[str, Any]:
+    """What a node of an adaptation run is started with."""
     parameters = yaml.safe_load(resource_path("config/adapt.yaml").read_text())
-    settings: dict[str, object] = parameters["/**/learner"]["ros__parameters"]["learning"]
+    settings: dict[str, Any] = parameters[f"/**/{node}"]["ros__parameters"]
     return settings
 
 
@@ -35,8 +45,8 @@ def train(updates: int, seed: int) -> Agent:
     """SAC in the randomized source: with one kind of dynamics there is nothing for a discriminator to tell apart."""
     env = PandaVectorEnv(ARMS, "reach", "dense", "randomized")
     collection, rng = Collection(env, seed), np.random.default_rng(seed)
-    rates = {"critic_lr": 1e-3, "actor_lr": 1e-3, "temperature_lr": 1e-3, "initial_temperature": 0.03}
-    config = Config.from_dict({**adaptation_settings(), **rates, "algorithm": "sac", "setting": "stationary"})
+    # Otherwise as the learner node will go on: networks trained by other settings would have to be learned anew.
+    config = Config.from_dict({**node_settings("learner")["learning"], **OWN})
     agent = make_agent(config, env.contract.observation_size, env.contract.action_size, seed)
 
     def act_randomly(obs: Float32Array) -> Float32Array:
@@ -68,7 +78,7 @@ def main() -> None:
     agent = train(arguments.updates, arguments.seed)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     save_networks(agent, arguments.out)
-    for domain in ("nominal", "randomized", "hidden"):
+    for domain in ("nominal", "randomized", "creeping", "hidden"):
         sys.stdout.write(f"{domain:12} {success_rate(agent, domain):.0%} of 100 episodes\n")
 
 

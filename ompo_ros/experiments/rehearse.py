@@ -1,0 +1,143 @@
+"""An adaptation run without ROS and faster than real time: the same collector, safety filter, stand-in and settings.
+
+Usage: python -m ompo_ros.experiments.rehearse [--algorithm sac] [--pretrained none] [--seed N] [--set name=value ...]
+Prints a line per evaluation, then one JSON object. One process, one thread: a seed's run can be repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import yaml
+
+from ompo_ros.control.collector import Collector
+from ompo_ros.control.episode import FinishedEpisode
+from ompo_ros.control.robot import load_robot
+from ompo_ros.control.safety import ArmState
+from ompo_ros.control.stand_in import SIMULATORS, StandIn, make_stand_in
+from ompo_ros.domains.collection import Collection
+from ompo_ros.domains.panda import PandaVectorEnv
+from ompo_ros.domains.tasks import Float32Array, Task
+from ompo_ros.experiments.pretrain import ARMS, node_settings
+from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
+from ompo_ros.learning.pacing import Pacing
+from ompo_ros.learning.pretrained import load_networks
+from ompo_ros.resources import resource_path
+from ompo_ros.transitions import Origin
+
+SOURCE_STEPS = 16  # of every arm at a time
+
+
+@dataclass
+class Learned:
+    """The learner's own actor in the place of an exported policy."""
+
+    agent: Agent
+    version: int = 1
+
+    def act(self, obs: Float32Array) -> Float32Array:
+        return self.agent.act(obs, deterministic=True)
+
+    def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
+        return self.agent.act(obs)
+
+
+class Rig:
+    """A stand-in robot and the collector that moves it, tick by tick."""
+
+    def __init__(self, arm: StandIn, collector: Collector) -> None:
+        self._arm, self.collector = arm, collector
+
+    def episodes(self) -> Iterator[FinishedEpisode]:
+        """Play on, and give each episode as it ends."""
+        while True:
+            measured, now = self._arm.measured, self._arm.time
+            tick = self.collector.tick(ArmState(measured.position, measured.velocity, now), measured.cube, now)
+            if tick.command is not None:
+                self._arm.command(tick.command.position)
+            self._arm.advance(self.collector.robot.period)
+            if tick.finished is not None:
+                yield tick.finished
+
+    def evaluate(self, agent: Agent, episodes: int) -> tuple[float, float]:
+        """Success rate and mean return of deterministic episodes."""
+        evaluation, playing = self.collector.evaluate(Learned(agent), episodes), self.episodes()
+        while not evaluation.done:
+            next(playing)
+        self.collector.stop_evaluation()
+        played = evaluation.played
+        return float(np.mean([e.success for e in played])), float(np.mean([e.episode_return for e in played]))
+
+
+def rehearse(rig: Rig, agent: Agent, source: Collection, pacing: Pacing) -> Iterator[int]:
+    """Explore and learn in turns; gives the target's steps after every episode."""
+    rig.collector.policy = Learned(agent)
+    seen = agent.experience.seen
+    playing = rig.episodes()
+    while seen[Origin.TARGET] < pacing.target_steps:
+        while seen[Origin.SOURCE] < pacing.source_budget(seen[Origin.TARGET]):
+            agent.observe(source.run(agent.act, SOURCE_STEPS, policy_version=1)[0])
+        episode = next(playing)
+        if episode.transitions is None:
+            continue
+        agent.observe(episode.transitions)
+        if due := pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], agent.updates):
+            agent.update(due)
+        yield seen[Origin.TARGET]
+
+
+def main() -> None:
+    """Rehearse once and tell how it went."""
+    arguments = _parse()
+    torch.set_num_threads(1)
+    task, robot, seed = Task("reach", "dense"), load_robot("panda"), arguments.seed
+    settings = node_settings("learner")
+    pacing = Pacing(
+        **{name: settings[name] for name in ("warmup", "source_ratio", "update_to_data")}, target_steps=arguments.steps
+    )
+    chosen = {name: yaml.safe_load(value) for name, value in (pair.split("=", 1) for pair in arguments.set)}
+    config = Config.from_dict({**settings["learning"], "algorithm": arguments.algorithm, **chosen})
+    agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
+    if arguments.pretrained != "none":
+        load_networks(agent, resource_path(arguments.pretrained))
+    source = Collection(PandaVectorEnv(ARMS, task.name, task.reward, "randomized", threads=1), seed)
+    arm = make_stand_in(arguments.simulator, arguments.domain, task, robot, seed=seed, command_timeout=0.5)
+    rig = Rig(arm, Collector(robot, task, seed=seed))
+    curve = {}
+
+    def tell(steps: int) -> None:
+        curve[steps], value = rig.evaluate(agent, arguments.episodes)
+        sys.stdout.write(
+            f"{steps:6} steps  {agent.updates:6} updates  success {curve[steps]:4.0%}  return {value:6.2f}\n"
+        )
+        sys.stdout.flush()
+
+    tell(0)
+    for steps in rehearse(rig, agent, source, pacing):
+        if steps % arguments.every == 0:
+            tell(steps)
+    sys.stdout.write(json.dumps({"seed": seed, "algorithm": arguments.algorithm, "success": curve}) + "\n")
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--algorithm", choices=ALGORITHMS, default="ompo")
+    parser.add_argument("--pretrained", default="models/policies/panda_reach.safetensors", help="or none")
+    parser.add_argument("--simulator", choices=SIMULATORS, default="panda_gym")
+    parser.add_argument("--domain", default="creeping")
+    parser.add_argument("--steps", type=int, default=2500, help="on the target")
+    parser.add_argument("--every", type=int, default=500, help="steps between two evaluations")
+    parser.add_argument("--episodes", type=int, default=50, help="of an evaluation")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="learning settings")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""A rehearsal keeps the run's budgets and can be repeated."""
+
+import numpy as np
+import pytest
+
+from ompo_ros.control.collector import Collector
+from ompo_ros.control.robot import load_robot
+from ompo_ros.control.stand_in import make_stand_in
+from ompo_ros.domains.collection import Collection
+from ompo_ros.domains.panda import PandaVectorEnv
+from ompo_ros.domains.tasks import Task
+from ompo_ros.experiments.rehearse import Rig, rehearse
+from ompo_ros.learning import Config, make_agent
+from ompo_ros.learning.pacing import Pacing
+from ompo_ros.transitions import Origin
+
+SMALL = {"hidden_size": 16, "batch_size": 32, "local_capacity": 100, "global_capacity": 2000, "threads": 1}
+PACING = Pacing(warmup=100, source_ratio=2.0, update_to_data=0.5, target_steps=150)
+
+
+def play(algorithm, seed=3):
+    task, robot = Task("reach", "dense"), load_robot("panda")
+    arm = make_stand_in("mujoco", "creeping", task, robot, seed=seed, command_timeout=0.5)
+    rig = Rig(arm, Collector(robot, task, seed=seed))
+    agent = make_agent(Config(algorithm=algorithm, **SMALL), 20, 7, seed, "cpu")
+    source = Collection(PandaVectorEnv(4, "reach", "dense", "randomized", threads=1), seed)
+    assert list(rehearse(rig, agent, source, PACING)) == [50, 100, 150]
+    return rig, agent
+
+
+@pytest.mark.parametrize("algorithm", ["ompo", "sac"])
+def test_source_and_updates_follow_the_targets_steps(algorithm):
+    _, agent = play(algorithm)
+    assert agent.experience.seen[Origin.TARGET] == 150
+    assert 300 <= agent.experience.seen[Origin.SOURCE] < 300 + 2 * 64
+    assert agent.updates == 75
+
+
+def test_a_rehearsal_can_be_repeated_and_evaluated():
+    (rig, agent), (_, again) = play("ompo"), play("ompo")
+    assert np.array_equal(agent.actor.flat.detach(), again.actor.flat.detach())
+    success, value = rig.evaluate(agent, 2)
+    assert 0.0 <= success <= 1.0
+    assert value < 0.0
+    assert rig.collector.target_steps == 150  # an evaluation is no exploration
