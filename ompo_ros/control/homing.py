@@ -23,11 +23,13 @@ class Homing:
     """A quintic profile from one posture to home, paced by how well the arm follows."""
 
     def __init__(
-        self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, joints: BoolArray | None = None
+        self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, joint: int | None = None
     ) -> None:
-        """From `start` to home; with `joints` (7,) given, only those come home."""
+        """From `start` to home; with `joint` given, only that one comes home."""
         self._start = start
-        self._way = robot.home - start if joints is None else np.where(joints, robot.home - start, 0.0)
+        self._way = robot.home - start
+        if joint is not None:
+            self._way[np.arange(len(start)) != joint] = 0.0
         self._period = robot.period
         distance = np.abs(self._way)
         by_speed = _PEAK_SPEED * distance.max() / (robot.home_speed * speed_scale)
@@ -56,13 +58,12 @@ class Homing:
         return self._progress >= 1.0
 
 
-def detour(robot: Robot, workspace: Workspace, position: FloatArray) -> BoolArray | None:
-    """The joints (7,) to bring home first where the straight way is barred: the longest move that stays inside."""
+def detour(robot: Robot, workspace: Workspace, position: FloatArray, tried: BoolArray) -> int | None:
+    """The joint to bring home first where the straight way is barred: the longest move inside not yet tried (7,)."""
     way = robot.home - position
     shares = np.linspace(0.0, 1.0, _DETOUR_POINTS)[:, None]
     for joint in np.argsort(-np.abs(way)):
-        only: BoolArray = np.arange(len(way)) == joint
-        path = position + shares * np.where(only, way, 0.0)
-        if abs(way[joint]) > _DETOUR_LEAST and workspace.never_further_out(path):
-            return only
+        path = position + shares * np.where(np.arange(len(way)) == joint, way, 0.0)
+        if not tried[joint] and abs(way[joint]) > _DETOUR_LEAST and workspace.never_further_out(path):
+            return int(joint)
     return None
