@@ -29,7 +29,7 @@ ARGUMENTS = [
         ["auto", "panda_gym", "mujoco", "real"],
     ),
     ("target_domain", "nominal", "Dynamics of the stand-in, a file of config/domains.", None),
-    ("robot", "panda", "Robot preset.", ["panda", "fr3"]),
+    ("robot", "panda", "Robot preset, a file of config/robots: panda, fr3, or a path.", None),
     ("driver", "", "Which of the preset's drivers to speak to; empty: its default.", None),
     ("robot_namespace", "auto", "Where the robot's topics are; auto: / for real, else the nodes' own.", None),
     ("enabled", "false", "Move at once instead of waiting for policy_controller/set_enabled.", ["true", "false"]),

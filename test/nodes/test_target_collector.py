@@ -26,6 +26,7 @@ from ompo_ros.domains.tasks import EPISODE_STEPS, Task
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.robot_topics import COMMANDS, STATES
 from ompo_ros.policy.actor import ActorShape
+from ompo_ros.policy.contracts import contract_for
 from ompo_ros.policy.files import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.transitions import Origin
@@ -74,6 +75,11 @@ def fr3_graph(ros_domain, collector):
 
 
 @launch_pytest.fixture
+def all_fr3_graph(ros_domain):
+    return graph_of(robot_sim(robot="fr3"), node("target_collector", lockstep=True, robot="fr3"))
+
+
+@launch_pytest.fixture
 def limited_graph(ros_domain):
     return graph_of(robot_sim(), node("target_collector", lockstep=True, max_target_steps=100))
 
@@ -96,7 +102,7 @@ def timed_graph(ros_domain):
     return graph_of(robot, node("target_collector", use_sim_time=True))
 
 
-def make_artifact(version):
+def make_artifact(version, contract=CONTRACT):
     rng = np.random.default_rng(version)
     tensors = {
         name: np.asarray(rng.normal(0.0, 0.1, shape), np.float32)
@@ -104,7 +110,7 @@ def make_artifact(version):
     }
     limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
     tensors |= {"obs_scale": np.ones(20, np.float32), **{key: np.full((), v, np.float32) for key, v in limits.items()}}
-    policy = make_policy(tensors, CONTRACT, version=version, stamp=1.0, training=Training(1, 1))
+    policy = make_policy(tensors, contract, version=version, stamp=1.0, training=Training(1, 1))
     return artifact_to_msg(policy.onnx, {}, version=version, stamp=Time())
 
 
@@ -211,6 +217,12 @@ def test_the_wrong_robot_is_refused_with_a_sentence_and_never_commanded(ears):
     assert "the robot preset expects panda_joint1" in ears.message
     assert "check the parameter `robot`" in ears.message
     assert not ears.commands
+
+
+@pytest.mark.launch(fixture=all_fr3_graph)
+def test_an_fr3_runs_policies_made_for_it(ears):
+    ears.policies.publish(make_artifact(4, contract_for("reach", "dense", "fr3")))
+    ears.until(lambda: ears.batches and ears.batches[-1].policy_version[-1] == 4)
 
 
 @pytest.mark.launch(fixture=graph)
