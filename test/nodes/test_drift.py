@@ -1,10 +1,9 @@
 """A robot that changes under a proven policy: stable falls back to one that still works, improves, and says why."""
 
-import launch
 import launch_pytest
 import pytest
+from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
-from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact
 from ompo_msgs.srv import ListPolicies
 from probe import Probe
@@ -20,17 +19,6 @@ CHANGE = EXPLORED + 2 * EPISODES + 4  # of the robot's episodes: when two polici
 DRIFT = f"drift:\n  action_bias:\n    jumps: {{at: [{CHANGE}], values: [0.0, 0.75]}}\n"
 
 
-def node(executable, **parameters):
-    return NodeAction(
-        package="ompo_ros",
-        executable=executable,
-        namespace="ompo",
-        parameters=[parameters],
-        output="screen",
-        cached_output=True,
-    )
-
-
 @pytest.fixture
 def server(tmp_path):
     return node(
@@ -42,13 +30,10 @@ def server(tmp_path):
 def graph(ros_domain, tmp_path, server):
     domain = tmp_path / "wearing.yaml"
     domain.write_text(DRIFT)
-    return launch.LaunchDescription(
-        [
-            server,
-            node("robot_sim", simulator="mujoco", domain=str(domain), real_time_factor=0.0),
-            node("target_collector", lockstep=True, enabled=False, max_target_steps=50 * EXPLORED),
-            launch_pytest.actions.ReadyToTest(),
-        ]
+    return graph_of(
+        server,
+        node("robot_sim", simulator="mujoco", domain=str(domain), real_time_factor=0.0),
+        node("target_collector", lockstep=True, enabled=False, max_target_steps=50 * EXPLORED),
     )
 
 

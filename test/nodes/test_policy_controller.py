@@ -3,15 +3,14 @@
 import os
 import signal
 
-import launch
 import launch_pytest
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped
+from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
-from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact
 from sensor_msgs.msg import JointState
 from shipped_policy import shipped_policy
@@ -34,21 +33,6 @@ def policy_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("policy") / "reach.onnx"
     path.write_bytes(shipped_policy(1).onnx)
     return path
-
-
-def node(executable, **parameters):
-    return NodeAction(
-        package="ompo_ros",
-        executable=executable,
-        namespace="ompo",
-        parameters=[parameters],
-        output="screen",
-        cached_output=True,
-    )
-
-
-def graph_of(*actions):
-    return launch.LaunchDescription([*actions, launch_pytest.actions.ReadyToTest()])
 
 
 @pytest.fixture

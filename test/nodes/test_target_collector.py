@@ -3,15 +3,14 @@
 import os
 import signal
 
-import launch
 import launch_pytest
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
-from launch_ros.actions import Node as NodeAction
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
 from ompo_msgs.srv import GetPolicy
@@ -35,23 +34,8 @@ ROBOT = load_robot("panda")
 CONTRACT = Task("reach", "dense").contract
 
 
-def node(executable, **parameters):
-    return NodeAction(
-        package="ompo_ros",
-        executable=executable,
-        namespace="ompo",
-        parameters=[parameters],
-        output="screen",
-        cached_output=True,
-    )
-
-
 def robot_sim(**parameters):
     return node("robot_sim", simulator="mujoco", real_time_factor=0.0, **{"domain": "nominal", **parameters})
-
-
-def graph_of(*actions):
-    return launch.LaunchDescription([*actions, launch_pytest.actions.ReadyToTest()])
 
 
 @pytest.fixture
