@@ -31,6 +31,7 @@ class PolicyController(ArmNode):
         goal = declare(self, "goal", centre, "Where to go until a goal comes: x, y, z in the base frame, m.")
         blend_time = declare(self, "blend_time", BLEND_TIME, "Seconds a policy takes over in.", low=0.0, high=5.0)
         self._slot: PolicySlot | None = None
+        self._offered = ""  # sha256 of the newest that was offered to the slot
         self._announced: Policy | None = None
         self._controller = Controller(
             self.robot,
@@ -56,13 +57,15 @@ class PolicyController(ArmNode):
         return lambda: slot.runtime
 
     def _on_policy(self, msg: PolicyArtifact) -> None:
+        if self._slot is None or msg.sha256 == self._offered:
+            return  # sent again, by a server that was restarted
         try:
             onnx, _ = artifact_from_msg(msg)
         except InvalidData as error:
             self._refuse(error)
-        else:
-            assert self._slot is not None  # noqa: S101 - subscribed with the slot
-            self._slot.offer(onnx, msg.sha256)
+            return
+        self._offered = msg.sha256
+        self._slot.offer(onnx, msg.sha256)
 
     def _refuse(self, error: Exception) -> None:
         self.get_logger().error(f"refused a policy, keeping the one before: {error}")
