@@ -17,7 +17,7 @@ from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.slot import PolicySlot
+from ompo_ros.policy.slot import PolicySlot, favour_the_loop
 from ompo_ros.transitions import InvalidData
 
 
@@ -94,6 +94,7 @@ class PolicyController(ArmNode):
 
 def main() -> None:
     """Run the controller until it is stopped."""
+    favour_the_loop()
     run(PolicyController)
 
 
