@@ -30,7 +30,10 @@ ARGUMENTS = [
         ["auto", "panda_gym", "mujoco", "real"],
     ),
     ("target_domain", "creeping", "The stand-in's dynamics: a file of config/domains, by name or path.", None),
-    ("robot", "panda", "Robot preset.", ["panda", "fr3"]),
+    ("robot", "panda", "Robot preset, a file of config/robots: panda, fr3, or a path.", None),
+    ("driver", "", "Which of the preset's drivers to speak to; empty: its default.", None),
+    ("robot_namespace", "auto", "Where the robot's topics are; auto: / for real, else the nodes' own.", None),
+    ("speed_scale", "1.0", "Share of the preset's velocity limits to use, up to 1.", None),
     (
         "setting",
         "domain_adaptation",
@@ -82,6 +85,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Start the nodes of this machine's role, in the namespace."""
     values = {name: LaunchConfiguration(name).perform(context) for name, *_ in ARGUMENTS}
     values["target"] = chosen_target(values["target"])
+    if values["robot_namespace"] == "auto":
+        values["robot_namespace"] = "/" if values["target"] == "real" else ""
     values["run_dir"] = chosen_run_dir(values)
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
     nodes = [node for role in roles for node in ROLES[role](values)]
@@ -150,12 +155,12 @@ def source_nodes(values: dict[str, str]) -> list[Node]:
     if values["setting"] != "domain_adaptation":
         return []
     number = int(values["num_sources"])
-    task = {"task": values["task"], "reward": values["reward"], "seed": int(values["seed"]), "num_sources": number}
+    common = {name: values[name] for name in ("task", "reward", "robot")}
     return [
         node(
             "source_collector",
             values,
-            {**task, "index": i},
+            {**common, "seed": int(values["seed"]), "num_sources": number, "index": i},
             name=f"source_collector_{i}",
             respawn=True,
             respawn_delay=1.0,
@@ -166,11 +171,13 @@ def source_nodes(values: dict[str, str]) -> list[Node]:
 
 def target_nodes(values: dict[str, str]) -> list[Node]:
     """The robot's side; what moves the arm is not restarted behind its user's back, the whole stops instead."""
-    lockstep = float(values["real_time_factor"]) == 0.0
-    common = {"task": values["task"], "robot": values["robot"], "seed": int(values["seed"])}
+    lockstep = values["target"] != "real" and float(values["real_time_factor"]) == 0.0
+    common = {name: values[name] for name in ("task", "robot", "driver", "robot_namespace")}
+    common["seed"] = int(values["seed"])
     collector = {
         **common,
         "reward": values["reward"],
+        "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep,
         "max_target_steps": int(values["target_steps"]),
         "enabled": False,

@@ -1,9 +1,12 @@
-"""How well a loop keeps its rate: target and actual rate, late ticks, the worst."""
+"""How well a loop keeps its rate: target and actual rate, late ticks, the worst, and what it spends its time on."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 LATE: Final = 0.1  # share of the period by which a tick counts as late
 
@@ -51,3 +54,17 @@ class Cadence:
         report = CadenceReport(1.0 / self._period, rate, self._ticks, self._late, self._worst)
         self._ticks, self._late, self._worst, self._elapsed = 0, 0, 0.0, 0.0
         return report
+
+
+class Durations:
+    """How long the last 1,000 runs of something took."""
+
+    def __init__(self) -> None:
+        self._seconds: deque[float] = deque(maxlen=1000)
+
+    def add(self, seconds: float) -> None:
+        self._seconds.append(seconds)
+
+    def percentile(self, percent: float) -> float:
+        """Seconds that so many percent of them stayed within; 0 where there was none yet."""
+        return float(np.percentile(self._seconds, percent)) if self._seconds else 0.0

@@ -8,12 +8,12 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from ompo_ros.control.continuity import Continuity
 from ompo_ros.control.episode import Episode, FinishedEpisode
 from ompo_ros.control.homing import Homing, detour
+from ompo_ros.control.motion import NO_CUBE, Motion, Tick
 from ompo_ros.control.observation import observe
 from ompo_ros.control.robot import JOINTS, Robot
-from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
+from ompo_ros.control.safety import ArmState
 from ompo_ros.control.workspace import Workspace
 from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import INCREMENT, Float32Array, Task
@@ -25,8 +25,6 @@ _ROUGHLY_HOME: Final = 0.15  # rad: an arm that trembles or sags this much may b
 _BARRED: Final = 1.0  # s without progress on the way home until another way is tried
 _PROGRESS: Final = 0.02  # share of the way that counts as progress: an arm that presses on something still creeps
 _MAX_GAP: Final = 2.0  # periods between two steps; beyond, an action acted longer than the task says
-_STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
-_NO_CUBE: Final[FloatArray] = np.zeros(3)
 
 
 class Policy(Protocol):
@@ -64,14 +62,6 @@ class Evaluation:
         return len(self.played) >= self.wanted
 
 
-@dataclass(frozen=True)
-class Tick:
-    """What a tick brought: what to send, and an episode if one ended."""
-
-    command: SafeCommand | None = None
-    finished: FinishedEpisode | None = None
-
-
 class Collector:
     """The state machine; it knows neither ROS nor clocks, time comes with each tick."""
 
@@ -87,7 +77,7 @@ class Collector:
     ) -> None:
         self.robot = robot
         self.task = task
-        self.filter = SafetyFilter(robot, speed_scale)
+        self.motion = Motion(robot, task, speed_scale)
         self.policy: Policy | None = None
         self.enabled = True
         self.evaluation: Evaluation | None = None
@@ -101,7 +91,6 @@ class Collector:
         self._rng = np.random.default_rng(seed)
         self._homing: Homing | None = None
         self._workspace = Workspace(robot)
-        self._continuity = Continuity(robot)
         self._settled_by = 0.0
         self._on_detour = False
         self._tried = np.zeros(JOINTS, dtype=np.bool_)  # joints that were brought home first, and that did not help
@@ -109,8 +98,6 @@ class Collector:
         self._episode: Episode | None = None
         self._goal: FloatArray = np.zeros(3)
         self._last_step = 0.0
-        self._last_tick = -np.inf
-        self._moving = False
 
     @property
     def exploration_done(self) -> bool:
@@ -118,13 +105,11 @@ class Collector:
 
     def figures(self) -> dict[str, str | int]:
         """What a diagnostics page shows of the collector."""
-        changed = {f"filtered: {reason.value}": count for reason, count in sorted(self.filter.changed.items())}
         return {
             "phase": self.phase.value,
             "policy_version": self.policy.version if self.policy else 0,
             "target_steps": self.target_steps,
-            "filter_calls": self.filter.calls,
-            **changed,
+            **self.motion.figures(),
         }
 
     def evaluate(self, policy: Policy, episodes: int) -> Evaluation:
@@ -138,9 +123,8 @@ class Collector:
 
     def tick(self, state: ArmState | None, cube: FloatArray | None, now: float, fault: str = "") -> Tick:
         """Advance by one control period; `fault` says what is wrong with the robot's messages, if anything is."""
-        if self._moving and 0.0 <= now - self._last_tick < self.robot.period / 2.0:
-            return Tick()  # makes up for a late one: the arm needs its period
-        self._last_tick = now
+        if not self.motion.due(now):
+            return Tick()
         doubt = fault or self._doubt(state, cube, now)
         if doubt or state is None:
             return self._stop(Phase.WAITING, doubt, state, now)
@@ -151,8 +135,7 @@ class Collector:
         if abandoned or not self._wanted():
             return self._stop(Phase.IDLE, "", state, now)
         if self.phase is Phase.IDLE:
-            if not self._moving:
-                self.filter.forget()  # others may have moved the arm since
+            self.motion.begin()
             self._go_home(state)
         if self.phase is Phase.HOMING:
             return self._home(state, cube, now)
@@ -166,31 +149,17 @@ class Collector:
         return evaluating or not self.exploration_done or self._episode is not None
 
     def _doubt(self, state: ArmState | None, cube: FloatArray | None, now: float) -> str:
-        if state is None:
-            return "no joint state has come yet"
-        age = now - state.time
-        if age > self.robot.stale_after:
-            return f"no joint state for {age:.2f} s"
-        if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
-            return "the joint state is not finite"
-        if jumped := self._continuity.doubt(state):
-            return jumped
-        if self.task.has_cube and cube is None:
-            return "the task needs the cube's position, but the topic `cube` is silent"
+        doubt = self.motion.doubt(state, cube, now)
+        if doubt:
+            return doubt
         if self._episode is not None and now - self._last_step > _MAX_GAP * self.robot.period:
             return f"{now - self._last_step:.3f} s between two steps of {self.robot.period:.3f} s"
         return ""
 
     def _stop(self, phase: Phase, problem: str, state: ArmState | None, now: float) -> Tick:
-        """Brake, then send nothing more: a driver holds the last position by itself."""
         self.phase, self.problem = phase, problem
         self._homing = None
-        finished = self._drop()
-        if not self._moving:
-            return Tick(None, finished)
-        command = self.filter.filter(state, None, now)
-        self._moving = command is not None and not command.at_rest
-        return Tick(command, finished)
+        return Tick(self.motion.brake(state, now), self._drop())
 
     def _drop(self) -> FinishedEpisode | None:
         if self._episode is None:
@@ -203,7 +172,7 @@ class Collector:
 
     def _go_home(self, state: ArmState) -> None:
         self.phase = Phase.HOMING
-        start = self.filter.commanded(state)
+        start = self.motion.filter.commanded(state)
         self._homing = Homing(self.robot, start, self._speed_scale) if self._homes else None
         self._settled_by = np.inf
         self._on_detour, self._progress, self._progressed = False, -1.0, state.time
@@ -254,7 +223,7 @@ class Collector:
         episode = self._episode
         assert episode is not None  # noqa: S101 - RUNNING means there is one
         self._last_step = now
-        obs = observe(self.task, state.position, state.velocity, _NO_CUBE if cube is None else cube, self._goal)
+        obs = observe(self.task, state.position, state.velocity, NO_CUBE if cube is None else cube, self._goal)
         if episode.observe(obs):
             finished = self._finish(episode)
             if not self._wanted():
@@ -284,11 +253,8 @@ class Collector:
         return self.policy.sample(obs, self._rng), self.policy.version
 
     def _send(self, state: ArmState, proposal: FloatArray, now: float, finished: FinishedEpisode | None) -> Tick:
-        command = self.filter.filter(state, proposal, now)
-        self._moving = True
-        if command is not None and command.reasons & _STOPPING:
-            why = ", ".join(reason.value for reason in command.reasons & _STOPPING)
+        command, why = self.motion.propose(state, proposal, now)
+        if why:
             self.phase, self.problem, self._homing = Phase.WAITING, f"stopped: {why}", None
-            self._moving = not command.at_rest
-            return Tick(command, finished or self._drop())
+            finished = finished or self._drop()
         return Tick(command, finished)

@@ -22,9 +22,7 @@ _DETOUR_POINTS: Final = 20  # at which a detour is looked at
 class Homing:
     """A quintic profile from one posture to home, paced by how well the arm follows."""
 
-    def __init__(
-        self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, joint: int | None = None
-    ) -> None:
+    def __init__(self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, joint: int | None = None) -> None:
         """From `start` to home; with `joint` given, only that one comes home."""
         self._start = start
         self._way = robot.home - start

@@ -49,9 +49,14 @@ class Task:
     def has_cube(self) -> bool:
         return self.name == "push"
 
+    @property
+    def goal_box(self) -> tuple[FloatArray, FloatArray]:
+        """The lowest and the highest corner (3,) of where goals lie, in the base frame."""
+        return _PUSH_GOALS if self.has_cube else _REACH_GOALS
+
     def goals(self, uniform: FloatArray) -> FloatArray:
         """Place goals (n, 3) in the base frame from uniform numbers (n, 3) in [0, 1)."""
-        low, high = _PUSH_GOALS if self.has_cube else _REACH_GOALS
+        low, high = self.goal_box
         return np.asarray(low + (high - low) * uniform)
 
     def cubes(self, uniform: FloatArray) -> FloatArray:

@@ -13,13 +13,15 @@ from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
+from ompo_ros.control.robot import load_robot
 from ompo_ros.conversions import artifact_to_msg, check_episode, tensors_from_msg, transitions_from_msg
+from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.policy.actor import shape_of
-from ompo_ros.policy.contracts import ROBOTS, contract_for
+from ompo_ros.policy.contracts import contract_on
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.files import Policy
 from ompo_ros.policy.gate import GateSettings
@@ -68,7 +70,7 @@ class PolicyServer(Node):
         keep = declare(self, "keep", 20, "Newest policies kept, beside those in use.", low=1, high=10_000)
         task = declare(self, "task", "reach", "Task the policies are for.", choices=("reach", "push"))
         reward = declare(self, "reward", "dense", "Reward the policies learn from.", choices=("dense", "sparse"))
-        robot = declare(self, "robot", "panda", "Arm the policies are for.", choices=ROBOTS)
+        preset = declare(self, "robot", "panda", "Arm the policies are for: a file of config/robots, by name or path.")
         self._gate = declare(self, "gate", True, "Whether proven policies move to stable by themselves.")
         self._episodes = declare(self, "evaluation_episodes", 20, "Episodes that prove a policy.", low=1, high=500)
         self._pause = declare(
@@ -80,7 +82,7 @@ class PolicyServer(Node):
         )
         first = declare(self, "min_success", 0.5, "Success rate wanted of the first stable policy.", low=0.0, high=1.0)
         refuse_unknown(self)
-        self._folder, self._contract = Path(folder).expanduser(), contract_for(task, reward, robot)
+        self._folder, self._contract = Path(folder).expanduser(), contract_on(load_robot(preset), Task(task, reward))
         settings = GateSettings(margin=margin, confidence=confidence, min_success=first, window=self._episodes)
         try:
             registry = Registry(self._folder, keep)

@@ -11,14 +11,16 @@ from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, Transit
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from ompo_ros.control.robot import load_robot
 from ompo_ros.conversions import artifact_from_msg, metrics_from_msg, transitions_to_msg
 from ompo_ros.domains.collection import Collection, FinishedEpisode
 from ompo_ros.domains.panda import PandaVectorEnv
 from ompo_ros.domains.parameters import COLUMN_NAMES
-from ompo_ros.domains.tasks import Float32Array
+from ompo_ros.domains.tasks import Float32Array, Task
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.policy.contracts import contract_on
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.transitions import InvalidData
@@ -34,6 +36,7 @@ class SourceCollector(Node):
         domain = declare(
             self, "domain", "randomized", "Dynamics to draw from: a file's name in config/domains, or a path."
         )
+        preset = declare(self, "robot", "panda", "Arm the policies are for: a file of config/robots, by name or path.")
         self._arms = declare(self, "arms", 16, "Arms simulated at once.", low=1, high=4096)
         threads = declare(self, "threads", 1, "Threads the simulator uses.", low=1, high=256)
         self._batch_steps = declare(self, "batch_steps", 16, "Steps of every arm in one message.", low=1, high=1000)
@@ -43,6 +46,7 @@ class SourceCollector(Node):
         refuse_unknown(self)
         own_seed = seed + 1_000_003 * self._index
         self._env = PandaVectorEnv(self._arms, task, reward, domain, threads=threads)
+        self._contract = contract_on(load_robot(preset), Task(task, reward))
         self._collection = Collection(self._env, own_seed)
         self._rng = np.random.default_rng(own_seed)
         self._policy: PolicyRuntime | None = None
@@ -59,7 +63,7 @@ class SourceCollector(Node):
     def _on_policy(self, msg: PolicyArtifact) -> None:
         try:
             onnx, _ = artifact_from_msg(msg)
-            self._policy = PolicyRuntime(onnx, self._env.contract, sha256=msg.sha256, batch=self._arms)
+            self._policy = PolicyRuntime(onnx, self._contract, sha256=msg.sha256, batch=self._arms)
         except (InvalidData, RefusedPolicy) as error:
             self.get_logger().error(f"policy {msg.version} refused, the former one goes on: {error}")
 
@@ -95,7 +99,7 @@ class SourceCollector(Node):
 
     def _act(self, obs: Float32Array) -> Float32Array:
         if self._policy is None:
-            return self._rng.uniform(-1.0, 1.0, (self._arms, self._env.contract.action_size)).astype(np.float32)
+            return self._rng.uniform(-1.0, 1.0, (self._arms, self._contract.action_size)).astype(np.float32)
         return self._policy.sample(obs, self._rng)
 
 

@@ -25,6 +25,7 @@ class PolicyRuntime:
         policy = read_policy(onnx, sha256=sha256)
         require_contract(policy, contract)
         self.manifest = policy.manifest
+        self.sha256 = policy.sha256
         self._engine = Engine(onnx, batch or 1, contract.observation_size, contract.action_size)
         self._engine.warm_up()
         engine, row = self._engine, slice(None) if batch else 0

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
+from typing import Final
 
 from ompo_ros.domains.contract import Contract
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
+
+_SWITCH_INTERVAL: Final = 1e-4  # s
+
+
+def favour_the_loop() -> None:
+    """Let a loop that wakes up take the interpreter from the loader within 0.1 ms, not 5: for the whole process."""
+    sys.setswitchinterval(_SWITCH_INTERVAL)
 
 
 class PolicySlot:

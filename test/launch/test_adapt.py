@@ -3,11 +3,10 @@
 import os
 import re
 import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from launched import Launched, shown_arguments
 
 NODES = ("learner", "policy_server", "source_collector", "robot_sim", "target_collector", "run_manager")
 PARAMETERS = """
@@ -28,11 +27,10 @@ PARAMETERS = """
 """
 
 
-class Run:
-    """`ros2 launch ompo_ros adapt.launch.py` in a process group of its own, its output in a file."""
+class Run(Launched):
+    """A small adaptation run."""
 
     def __init__(self, folder: Path, **arguments: object) -> None:
-        self.folder = folder
         self.run_dir = folder / "run"
         params = folder / "params.yaml"
         params.write_text(PARAMETERS)
@@ -46,35 +44,7 @@ class Run:
             "run_dir": self.run_dir,
             **arguments,
         }
-        command = ["ros2", "launch", "ompo_ros", "adapt.launch.py", *(f"{k}:={v}" for k, v in chosen.items())]
-        self.log = (folder / f"log-{time.monotonic_ns()}.txt").open("w+")
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
-
-    @property
-    def output(self) -> str:
-        return Path(self.log.name).read_text()
-
-    def wait_for(self, pattern: str, seconds: float = 60.0, times: int = 1) -> None:
-        deadline = time.monotonic() + seconds
-        while len(re.findall(pattern, self.output)) < times:
-            assert self.process.poll() is None, f"ended with {self.process.returncode}:\n{self.output}"
-            assert time.monotonic() < deadline, f"no {pattern!r} in {seconds} s:\n{self.output}"
-            time.sleep(0.1)
-
-    def pid_of(self, node: str) -> int:
-        """The newest process of a node."""
-        return int(re.findall(rf"\[{node}-\d+\]: process started with pid \[(\d+)\]", self.output)[-1])
-
-    def end(self, seconds: float = 60.0) -> int:
-        return self.process.wait(seconds)
-
-    def interrupt(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.end()
-
-    def left_behind(self) -> list[str]:
-        pids = re.findall(r"process started with pid \[(\d+)\]", self.output)
-        return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+        super().__init__(folder, "adapt.launch.py", chosen)
 
 
 @pytest.fixture
@@ -87,9 +57,7 @@ def start(tmp_path, ros_domain):
 
     yield start_run
     for run in runs:
-        if run.process.poll() is None:
-            run.process.send_signal(signal.SIGINT)
-            run.process.wait(30)
+        run.clean_up()
 
 
 @pytest.mark.timeout(240)
@@ -152,9 +120,7 @@ def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
 
 @pytest.mark.timeout(60)
 def test_arguments_are_described_and_wrong_ones_refused(start):
-    shown = subprocess.run(
-        ["ros2", "launch", "ompo_ros", "adapt.launch.py", "--show-args"], capture_output=True, text=True, check=True
-    ).stdout
+    shown = shown_arguments("adapt.launch.py")
     for argument in ("task", "target", "algorithm", "target_steps", "run_dir", "resume", "namespace", "seed", "role"):
         assert f"'{argument}':" in shown
     run = start(algorithm="magic")

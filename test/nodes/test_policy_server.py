@@ -9,8 +9,8 @@ import launch_pytest
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
+from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
-from launch_ros.actions import Node as NodeAction
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, TransitionBatch
 from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
@@ -33,25 +33,14 @@ def parameters(tmp_path):
     return {"registry_dir": str(tmp_path / "policies"), "evaluation_episodes": EPISODES, "evaluation_period": 0.0}
 
 
-def server_action(parameters):
-    return NodeAction(
-        package="ompo_ros",
-        executable="policy_server",
-        namespace="ompo",
-        parameters=[parameters],
-        output="screen",
-        cached_output=True,
-    )
-
-
 @pytest.fixture
 def server(parameters):
-    return server_action(parameters)
+    return node("policy_server", **parameters)
 
 
 @launch_pytest.fixture
 def graph(ros_domain, server):
-    return launch.LaunchDescription([server, launch_pytest.actions.ReadyToTest()])
+    return graph_of(server)
 
 
 @pytest.fixture(params=[{"task": "fly"}, {"keep": 0}, {"gates": True}, {"registry_dir": "/dev/null/no"}], ids=str)
@@ -61,12 +50,12 @@ def wrong(request):
 
 @pytest.fixture
 def refused(parameters, wrong):
-    return server_action({**parameters, **wrong})
+    return node("policy_server", **{**parameters, **wrong})
 
 
 @launch_pytest.fixture
 def refused_graph(ros_domain, refused):
-    return launch.LaunchDescription([refused, launch_pytest.actions.ReadyToTest()])
+    return graph_of(refused)
 
 
 def tensors(seed: int) -> dict[str, np.ndarray]:
@@ -244,11 +233,9 @@ def test_stable_falls_back_when_the_robot_says_so_and_a_user_can_hold_it(world, 
 
 @launch_pytest.fixture
 def restarted(ros_domain, server, parameters):
-    again = server_action(parameters)
+    again = node("policy_server", **parameters)
     on_exit = launch.event_handlers.OnProcessExit(target_action=server, on_exit=[again])
-    return launch.LaunchDescription(
-        [server, launch.actions.RegisterEventHandler(on_exit), launch_pytest.actions.ReadyToTest()]
-    )
+    return graph_of(server, launch.actions.RegisterEventHandler(on_exit))
 
 
 @pytest.mark.launch(fixture=restarted)

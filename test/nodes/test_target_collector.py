@@ -3,15 +3,14 @@
 import os
 import signal
 
-import launch
 import launch_pytest
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
-from launch_ros.actions import Node as NodeAction
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
 from ompo_msgs.srv import GetPolicy
@@ -26,6 +25,7 @@ from ompo_ros.domains.tasks import EPISODE_STEPS, Task
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.robot_topics import COMMANDS, STATES
 from ompo_ros.policy.actor import ActorShape
+from ompo_ros.policy.contracts import contract_for
 from ompo_ros.policy.files import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.transitions import Origin
@@ -34,23 +34,8 @@ ROBOT = load_robot("panda")
 CONTRACT = Task("reach", "dense").contract
 
 
-def node(executable, **parameters):
-    return NodeAction(
-        package="ompo_ros",
-        executable=executable,
-        namespace="ompo",
-        parameters=[parameters],
-        output="screen",
-        cached_output=True,
-    )
-
-
 def robot_sim(**parameters):
     return node("robot_sim", simulator="mujoco", real_time_factor=0.0, **{"domain": "nominal", **parameters})
-
-
-def graph_of(*actions):
-    return launch.LaunchDescription([*actions, launch_pytest.actions.ReadyToTest()])
 
 
 @pytest.fixture
@@ -71,6 +56,11 @@ def graph(ros_domain, robot, collector):
 @launch_pytest.fixture
 def fr3_graph(ros_domain, collector):
     return graph_of(robot_sim(robot="fr3"), collector)
+
+
+@launch_pytest.fixture
+def all_fr3_graph(ros_domain):
+    return graph_of(robot_sim(robot="fr3"), node("target_collector", lockstep=True, robot="fr3"))
 
 
 @launch_pytest.fixture
@@ -96,7 +86,7 @@ def timed_graph(ros_domain):
     return graph_of(robot, node("target_collector", use_sim_time=True))
 
 
-def make_artifact(version):
+def make_artifact(version, contract=CONTRACT):
     rng = np.random.default_rng(version)
     tensors = {
         name: np.asarray(rng.normal(0.0, 0.1, shape), np.float32)
@@ -104,7 +94,7 @@ def make_artifact(version):
     }
     limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
     tensors |= {"obs_scale": np.ones(20, np.float32), **{key: np.full((), v, np.float32) for key, v in limits.items()}}
-    policy = make_policy(tensors, CONTRACT, version=version, stamp=1.0, training=Training(1, 1))
+    policy = make_policy(tensors, contract, version=version, stamp=1.0, training=Training(1, 1))
     return artifact_to_msg(policy.onnx, {}, version=version, stamp=Time())
 
 
@@ -211,6 +201,12 @@ def test_the_wrong_robot_is_refused_with_a_sentence_and_never_commanded(ears):
     assert "the robot preset expects panda_joint1" in ears.message
     assert "check the parameter `robot`" in ears.message
     assert not ears.commands
+
+
+@pytest.mark.launch(fixture=all_fr3_graph)
+def test_an_fr3_runs_policies_made_for_it(ears):
+    ears.policies.publish(make_artifact(4, contract_for("reach", "dense", "fr3")))
+    ears.until(lambda: ears.batches and ears.batches[-1].policy_version[-1] == 4)
 
 
 @pytest.mark.launch(fixture=graph)

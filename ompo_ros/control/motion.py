@@ -1,0 +1,85 @@
+"""Moves an arm by proposals: doubts what is measured, passes all through the safety filter, brakes before silence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ompo_ros.control.continuity import Continuity
+from ompo_ros.control.episode import FinishedEpisode
+from ompo_ros.control.robot import Robot
+from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
+from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.domains.tasks import Task
+
+NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks that do not look at it
+_STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What a tick brought: what to send, and an episode if one ended."""
+
+    command: SafeCommand | None = None
+    finished: FinishedEpisode | None = None
+
+
+class Motion:
+    """What everything that commands an arm does between its intent and the arm."""
+
+    def __init__(self, robot: Robot, task: Task, speed_scale: float = 1.0) -> None:
+        self._robot = robot
+        self._task = task
+        self.filter = SafetyFilter(robot, speed_scale)
+        self._continuity = Continuity(robot)
+        self.moving = False  # whether commands go out
+        self._last_tick = -np.inf
+
+    def due(self, now: float) -> bool:
+        """Note a tick; False for one that makes up for a late one: the arm needs its period."""
+        if self.moving and 0.0 <= now - self._last_tick < self._robot.period / 2.0:
+            return False
+        self._last_tick = now
+        return True
+
+    def doubt(self, state: ArmState | None, cube: FloatArray | None, now: float, ahead: float = 0.0) -> str:
+        """Say why not to move on this state, which must not be stale within the next `ahead` seconds either."""
+        if state is None:
+            return "no joint state has come yet"
+        age = now - state.time
+        if age + ahead > self._robot.stale_after:
+            return f"no joint state for {age:.2f} s"
+        if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
+            return "the joint state is not finite"
+        if jumped := self._continuity.doubt(state):
+            return jumped
+        if self._task.has_cube and cube is None:
+            return "the task needs the cube's position, but the topic `cube` is silent"
+        return ""
+
+    def begin(self) -> None:
+        """Start from where the arm is, if it stood: others may have moved it since."""
+        if not self.moving:
+            self.filter.forget()
+
+    def propose(self, state: ArmState, proposal: FloatArray, now: float) -> tuple[SafeCommand | None, str]:
+        """Turn a position (7,) into a command; the text says why the filter stops the arm, if it does."""
+        command = self.filter.filter(state, proposal, now)
+        why = command.reasons & _STOPPING if command is not None else frozenset()
+        self.moving = not (why and command is not None and command.at_rest)
+        return command, ", ".join(sorted(reason.value for reason in why))
+
+    def brake(self, state: ArmState | None, now: float) -> SafeCommand | None:
+        """Brake to rest, then send nothing more: a driver holds the last position by itself."""
+        if not self.moving:
+            return None
+        command = self.filter.filter(state, None, now)
+        self.moving = command is not None and not command.at_rest
+        return command
+
+    def figures(self) -> dict[str, int]:
+        """How often the filter was asked, and what it changed."""
+        changed = {f"filtered: {reason.value}": count for reason, count in sorted(self.filter.changed.items())}
+        return {"filter_calls": self.filter.calls, **changed}

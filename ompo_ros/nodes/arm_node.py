@@ -1,0 +1,189 @@
+"""What every node that moves an arm is made of: the arm's parameters and topics, the control timer, its reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PointStamped
+from ompo_msgs.msg import EpisodeSummary
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
+
+from ompo_ros.control.cadence import Cadence
+from ompo_ros.control.episode import FinishedEpisode
+from ompo_ros.control.motion import Tick
+from ompo_ros.control.observation import BadJointState, ForeignJointState, JointStateReader
+from ompo_ros.control.robot import load_robot
+from ompo_ros.control.safety import ArmState
+from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.domains.tasks import Task
+from ompo_ros.nodes import qos
+from ompo_ros.nodes.main import STEADY
+from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.nodes.reports import control_report, episode_summary
+from ompo_ros.nodes.robot_topics import COMMANDS, STATES, command_to_msg, command_type, state_subscription_qos, topic_in
+from ompo_ros.policy.contracts import contract_on
+
+_SILENCE = 1.0  # s without a joint state until a node in lockstep brakes
+_REPORT_PERIOD = 1.0  # s
+
+
+class Machine(Protocol):
+    """What decides at each tick: the collector's state machine, or the controller's."""
+
+    enabled: bool
+
+    @property
+    def phase(self) -> Enum: ...
+
+    @property
+    def problem(self) -> str: ...
+
+    def figures(self) -> Mapping[str, object]: ...
+
+    def tick(self, state: ArmState | None, cube: FloatArray | None, now: float, fault: str = "") -> Tick: ...
+
+
+class ArmNode(Node):
+    """Wires a state machine to a robot's topics; a single thread does it all."""
+
+    def __init__(self, name: str, *, enabled: bool) -> None:
+        """Declare what all such nodes share; `enabled` is whether this one moves at once unless told otherwise."""
+        super().__init__(name)
+        task = declare(self, "task", "reach", "What to do.", choices=("reach", "push"))
+        reward = declare(self, "reward", "dense", "How it is rewarded.", choices=("dense", "sparse"))
+        preset = declare(self, "robot", "panda", "Robot preset: a file of config/robots, by name or path.")
+        driver = declare(self, "driver", "", "Which of the preset's drivers to speak to; empty for its default.")
+        self._namespace = declare(
+            self, "robot_namespace", "", "Namespace of the robot's topics, / for none; empty for the node's own."
+        )
+        self.dry_run = declare(self, "dry_run", False, "Do everything but command the robot and feed the learner.")
+        self.speed_scale = declare(self, "speed_scale", 1.0, "Share of the velocity limits to use.", low=0.01, high=1.0)
+        self.lockstep = declare(self, "lockstep", False, "Act on each joint state at once, for robot_sim in lockstep.")
+        self._enabled = declare(self, "enabled", enabled, "Move at once; otherwise wait for ~/set_enabled.")
+        self.task, self.robot = Task(task, reward), load_robot(preset, driver)
+        self.contract = contract_on(self.robot, self.task)
+        self.id = self.get_fully_qualified_name()
+        self._reader = JointStateReader(self.robot)
+        self._cadence = Cadence(self.robot.control_rate)
+        self._state: ArmState | None = None
+        self._cube: FloatArray | None = None
+        self._fault = self._told = ""
+        self._heard = 0.0
+        self._episodes = 0
+
+    def connect(self, machine: Machine) -> None:
+        """Meet the robot; call it last, when all parameters are declared and all else is ready for the first tick."""
+        refuse_unknown(self)
+        self._machine = machine
+        machine.enabled = self._enabled
+        driver = self.robot.driver
+        self._commands = self.create_publisher(
+            command_type(self.robot), topic_in(self._namespace, driver.command_topic), COMMANDS
+        )
+        self._summaries = self.create_publisher(EpisodeSummary, "target/episodes", qos.EPISODES)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        # In lockstep each state is needed: the robot waits for the answer to it.
+        state_qos = STATES if self.lockstep else state_subscription_qos(self.robot)
+        self.create_subscription(JointState, topic_in(self._namespace, driver.state_topic), self._on_state, state_qos)
+        if self.task.has_cube:
+            self.create_subscription(PointStamped, topic_in(self._namespace, "cube"), self._on_cube, STATES)
+        self.create_service(SetBool, "~/set_enabled", self._on_set_enabled)
+        if self.lockstep:
+            self._silence = self.create_timer(_SILENCE, self._on_silence, clock=STEADY)
+        else:
+            self.create_timer(self.robot.period, self._on_timer)
+        self.create_timer(_REPORT_PERIOD, self._report, clock=STEADY)
+        dry = " (dry run: none is sent)" if self.dry_run else ""
+        self.get_logger().info(
+            f"{self.contract.task} on {self.robot.name}, commands on {self._commands.topic_name}{dry}"
+        )
+
+    def on_episode(self, finished: FinishedEpisode, summary: EpisodeSummary) -> None:
+        """Do with an ended episode what the node is for; its summary is published here."""
+
+    def after_tick(self) -> None:
+        """Look after what goes on beside control."""
+
+    def _on_cube(self, msg: PointStamped) -> None:
+        cube = np.array([msg.point.x, msg.point.y, msg.point.z])
+        self._cube = cube if np.isfinite(cube).all() else None
+
+    def _on_state(self, msg: JointState) -> None:
+        stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9
+        now = stamp if self.lockstep else self._now()
+        try:
+            position, velocity = self._reader.read(msg.name, msg.position, msg.velocity)
+            self._state, self._fault, self._heard = ArmState(position, velocity, now), "", time.monotonic()
+        except ForeignJointState as error:
+            if self._state is None:
+                self._fault = str(error)
+            return
+        except BadJointState as error:
+            self._fault = str(error)
+        if self.lockstep:
+            self._silence.reset()
+            self._tick(now)
+
+    def _on_timer(self) -> None:
+        now = self._now()
+        self._cadence.tick(now)
+        self._tick(now)
+
+    def _on_silence(self) -> None:
+        self._tick(self._state.time + _SILENCE if self._state else 0.0)
+
+    def _tick(self, now: float) -> None:
+        tick = self._machine.tick(self._state, self._cube, now, self._fault)
+        if tick.command is not None and not self.dry_run:
+            self._commands.publish(command_to_msg(self.robot, tick.command))
+        if tick.finished is not None:
+            self._hand_over(tick.finished)
+        self.after_tick()
+        self._tell()
+
+    def _hand_over(self, finished: FinishedEpisode) -> None:
+        stamp = self.get_clock().now().to_msg()
+        summary = episode_summary(finished, collector_id=self.id, episode=self._episodes, stamp=stamp)
+        self._episodes += 1
+        self.on_episode(finished, summary)
+        self._summaries.publish(summary)
+
+    def _on_set_enabled(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._machine.enabled = request.data
+        response.success, response.message = True, "enabled" if request.data else "braking, then silent"
+        self.get_logger().info(f"{response.message}, as asked by ~/set_enabled")
+        return response
+
+    def _tell(self) -> None:
+        """Say what is wrong when it begins, and that it is over when it ends."""
+        problem = self._machine.problem
+        if problem != self._told:
+            if problem:
+                self.get_logger().warning(f"holding: {problem}", throttle_duration_sec=1.0)
+            else:
+                self.get_logger().info(f"all is well: {self._machine.phase.value}")
+            self._told = problem
+
+    def _report(self) -> None:
+        machine, cadence = self._machine, self._cadence.report()
+        figures = {
+            "target_rate": cadence.target_rate,
+            "actual_rate": round(cadence.actual_rate, 2),
+            "late_ticks": self._cadence.total_late,
+            "ticks": self._cadence.total_ticks,
+            "worst_period_ms": round(cadence.worst * 1e3, 1),
+            "state_age_ms": round((time.monotonic() - self._heard) * 1e3, 1) if self._state else "never",
+            **machine.figures(),
+        }
+        stamp, phase = self.get_clock().now().to_msg(), machine.phase.value
+        self._diagnostics.publish(control_report(self.id, self.robot.name, phase, machine.problem, figures, stamp))
+
+    def _now(self) -> float:
+        return float(self.get_clock().now().nanoseconds) * 1e-9

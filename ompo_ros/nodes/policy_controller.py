@@ -1,0 +1,102 @@
+"""Runs a policy on the robot: the server's stable one, changed as it changes, or a file; silent until enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from geometry_msgs.msg import PointStamped
+from ompo_msgs.msg import PolicyArtifact
+
+from ompo_ros.control.controller import BLEND_TIME, Controller, Policy
+from ompo_ros.conversions import artifact_from_msg
+from ompo_ros.nodes import qos
+from ompo_ros.nodes.arm_node import ArmNode
+from ompo_ros.nodes.main import run
+from ompo_ros.nodes.parameters import declare
+from ompo_ros.policy.errors import RefusedPolicy
+from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.policy.slot import PolicySlot, favour_the_loop
+from ompo_ros.transitions import InvalidData
+
+
+class PolicyController(ArmNode):
+    """Wires the controller's state machine to policies and goals."""
+
+    def __init__(self) -> None:
+        super().__init__("policy_controller", enabled=False)
+        file = declare(self, "policy", "", "ONNX file to run; empty: policy/stable of the policy server.")
+        centre = self.task.goals(np.full((1, 3), 0.5))[0].tolist()
+        goal = declare(self, "goal", centre, "Where to go until a goal comes: x, y, z in the base frame, m.")
+        blend_time = declare(self, "blend_time", BLEND_TIME, "Seconds a policy takes over in.", low=0.0, high=5.0)
+        self._slot: PolicySlot | None = None
+        self._offered = ""  # sha256 of the newest that was offered to the slot
+        self._announced: Policy | None = None
+        self._controller = Controller(
+            self.robot,
+            self.task,
+            self._policy_source(file),
+            goal=np.array(goal),
+            speed_scale=self.speed_scale,
+            blend_time=blend_time,
+        )
+        self.create_subscription(PointStamped, "goal", self._on_goal, 1)
+        self.connect(self._controller)
+
+    def _policy_source(self, file: str) -> Callable[[], PolicyRuntime | None]:
+        """Where to ask for the newest policy: a file's is there at once or never, the server's come as they come."""
+        if file:
+            try:
+                runtime = PolicyRuntime(Path(file).expanduser().read_bytes(), self.contract)
+            except (OSError, RefusedPolicy) as error:
+                raise ValueError(f"parameter 'policy': {file} cannot be run: {error}") from error
+            return lambda: runtime
+        slot = self._slot = PolicySlot(self.contract, self._refuse)
+        self.create_subscription(PolicyArtifact, "policy/stable", self._on_policy, qos.LATCHED)
+        return lambda: slot.runtime
+
+    def _on_policy(self, msg: PolicyArtifact) -> None:
+        if self._slot is None or msg.sha256 == self._offered:
+            return  # sent again, by a server that was restarted
+        try:
+            onnx, _ = artifact_from_msg(msg)
+        except InvalidData as error:
+            self._refuse(error)
+            return
+        self._offered = msg.sha256
+        self._slot.offer(onnx, msg.sha256)
+
+    def _refuse(self, error: Exception) -> None:
+        self.get_logger().error(f"refused a policy, keeping the one before: {error}")
+
+    def _on_goal(self, msg: PointStamped) -> None:
+        try:
+            if msg.header.frame_id != self.contract.frame:
+                raise ValueError(f"frame {msg.header.frame_id!r}: goals are given in {self.contract.frame!r}")
+            self._controller.go_to(np.array([msg.point.x, msg.point.y, msg.point.z]))
+        except ValueError as error:
+            self.get_logger().error(f"refused a goal, keeping the one before: {error}")
+
+    def after_tick(self) -> None:
+        """Tell which policy took over."""
+        policy = self._controller.policy
+        if policy is not None and policy is not self._announced:
+            self._announced = policy
+            self.get_logger().info(f"policy {policy.version} takes over (sha256 {policy.sha256})")
+
+    def destroy_node(self) -> None:
+        """End the loader before the node it reports to."""
+        if self._slot is not None:
+            self._slot.close()
+        super().destroy_node()
+
+
+def main() -> None:
+    """Run the controller until it is stopped."""
+    favour_the_loop()
+    run(PolicyController)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""The policy controller on a simulated arm, without ROS: silent until enabled, no jump at a swap, never on bad data."""
+
+import numpy as np
+import pytest
+
+from ompo_ros.control.controller import Controller, Phase, check_goal
+from ompo_ros.control.robot import load_robot
+from ompo_ros.control.safety import ArmState
+from ompo_ros.control.stand_in import make_stand_in
+from ompo_ros.domains.tasks import EPISODE_STEPS, INCREMENT, Task
+
+ROBOT = load_robot("panda")
+REACH = Task("reach", "dense")
+GOAL = np.array([0.6, 0.0, 0.2])
+AWAY = np.array([0.5, -0.5, 0.4, 0.3, -0.6, 0.5, 0.7])  # an action that moves every joint
+
+
+class Constant:
+    """A policy that always proposes the same."""
+
+    def __init__(self, action, version=1):
+        self._action = np.asarray(action, dtype=np.float32)
+        self.version = version
+        self.sha256 = f"{version:064x}"
+
+    def act(self, obs):
+        return self._action
+
+
+class Rig:
+    """A controller and an arm, one control period at a time; commands (7,) or None are kept by tick."""
+
+    def __init__(self, policy=None, task=REACH, enabled=True, **options):
+        self.arm = make_stand_in("mujoco", "nominal", task, ROBOT, seed=1, command_timeout=0.5)
+        self.policy = policy
+        goal = task.goals(np.full((1, 3), 0.5))[0]
+        self.controller = Controller(ROBOT, task, lambda: self.policy, goal=goal, **options)
+        self.controller.enabled = enabled
+        self.commands = []
+        self.finished = []
+
+    def run(self, ticks, corrupt=None, fault=""):
+        for _ in range(ticks):
+            measured, now = self.arm.measured, self.arm.time
+            state = ArmState(measured.position, measured.velocity, now)
+            tick = self.controller.tick(corrupt(state) if corrupt else state, measured.cube, now, fault)
+            if tick.command is not None:
+                self.arm.command(tick.command.position)
+            if tick.finished is not None:
+                self.finished.append(tick.finished)
+            self.commands.append(None if tick.command is None else tick.command.position)
+            self.arm.advance(ROBOT.period)
+
+    def speeds(self, last):
+        return np.diff(np.stack(self.commands[-last:]), axis=0) / ROBOT.period
+
+
+def is_braked(rig):
+    """Whether commands ended in one at rest, and silence after it."""
+    sent = [command for command in rig.commands if command is not None]
+    return rig.commands[-1] is None and np.abs(sent[-1] - sent[-2]).max() < 1e-9
+
+
+def test_nothing_is_sent_before_it_is_enabled():
+    rig = Rig(Constant(AWAY), enabled=False)
+    rig.run(50)
+    assert set(rig.commands) == {None}
+    assert (rig.controller.phase, rig.controller.problem) == (Phase.DISABLED, "")
+    rig.controller.enabled = True
+    rig.run(10)
+    assert rig.controller.phase is Phase.RUNNING
+    assert all(command is not None for command in rig.commands[-10:])
+
+
+def test_the_first_motion_is_gentle():
+    rig = Rig(Constant(AWAY), blend_time=0.4)
+    start = rig.arm.measured.position
+    rig.run(1)
+    assert np.abs(rig.commands[0] - start).max() < 1e-3
+    rig.run(9)
+    growing = np.abs(np.stack(rig.commands) - start).max(axis=1)
+    assert (np.diff(growing) > 0.0).all()
+
+
+def test_disabled_it_brakes_within_the_limits_to_rest_and_is_silent():
+    rig = Rig(Constant(AWAY))
+    rig.run(20)
+    rig.controller.enabled = False
+    rig.run(30)
+    assert is_braked(rig)
+    moving = [command for command in rig.commands if command is not None]
+    change = np.diff(np.diff(np.stack(moving), axis=0), axis=0) / ROBOT.period**2
+    assert (np.abs(change) <= ROBOT.acceleration * (1.0 + 1e-6)).all()
+    assert np.abs(rig.arm.measured.velocity).max() < 0.05
+
+
+def test_it_starts_from_where_others_moved_the_arm_while_it_stood():
+    rig = Rig(Constant(AWAY))
+    rig.run(10)
+    rig.controller.enabled = False
+    rig.run(20)
+    moved = rig.arm.measured.position - 0.15
+    for _ in range(100):
+        rig.arm.command(moved)
+        rig.arm.advance(ROBOT.period)
+    rig.controller.enabled = True
+    before = rig.arm.measured.position
+    rig.run(1)
+    assert np.abs(rig.commands[-1] - before).max() < 1e-3
+
+
+def test_without_a_policy_it_waits_and_says_so():
+    rig = Rig(None)
+    rig.run(5)
+    assert set(rig.commands) == {None}
+    assert (rig.controller.phase, "policy" in rig.controller.problem) == (Phase.NO_POLICY, True)
+    rig.policy = Constant(AWAY)
+    rig.run(5)
+    assert rig.controller.phase is Phase.RUNNING
+
+
+def swapped(*policies, blend_time=0.4, every=5):
+    """A rig that moved by the first policy, then met the others, some ticks each."""
+    rig = Rig(Constant(AWAY), blend_time=blend_time)
+    rig.run(15)
+    for version, action in enumerate(policies, 2):
+        rig.policy = Constant(action, version)
+        rig.run(every)
+    return rig
+
+
+def test_a_swap_goes_on_from_the_last_command_and_takes_its_time():
+    unswapped, rig, abrupt = swapped(AWAY), swapped(-AWAY, every=20), swapped(-AWAY, every=20, blend_time=0.0)
+    np.testing.assert_allclose(rig.commands[15], unswapped.commands[15], atol=1e-9)  # the swap's own tick
+    gentle, hard = (np.abs(np.diff(r.speeds(21), axis=0)) for r in (rig, abrupt))
+    assert (gentle <= ROBOT.acceleration * ROBOT.period * (1.0 + 1e-6)).all()
+    assert gentle.max() < hard.max() / 2
+    assert (np.sign(rig.speeds(5)) == np.sign(-AWAY)).all()  # the new policy rules at the end
+    figures = rig.controller.figures()
+    assert (figures["policy_version"], figures["policy_swaps"]) == (2, 1)
+
+
+def test_a_swap_within_a_swap_goes_on_from_where_the_first_had_come():
+    once, twice = swapped(-AWAY, every=6), swapped(-AWAY, AWAY, every=5)
+    ahead = np.abs(twice.commands[20] - once.commands[20])  # the tick of the second swap
+    assert (ahead <= INCREMENT * 2.0 * np.abs(AWAY) / 10 + 1e-6).all()
+
+
+BREAKS = {
+    "stale": lambda state: ArmState(state.position, state.velocity, state.time - 0.15),
+    "stale before the next tick": lambda state: ArmState(state.position, state.velocity, state.time - 0.07),
+    "not finite": lambda state: ArmState(state.position * np.nan, state.velocity, state.time),
+    "none": lambda _: None,
+}
+
+
+@pytest.mark.parametrize("corrupt", BREAKS.values(), ids=BREAKS)
+def test_bad_states_brake_it_and_good_ones_let_it_go_on(corrupt):
+    rig = Rig(Constant(AWAY))
+    rig.run(15)
+    rig.run(30, corrupt)
+    assert rig.controller.phase is Phase.WAITING
+    assert "joint state" in rig.controller.problem
+    assert is_braked(rig)
+    before = rig.arm.measured.position
+    rig.run(1)
+    assert np.abs(rig.commands[-1] - before).max() < 0.01  # from where the arm is, without a jump
+    rig.run(10)
+    assert (rig.controller.phase, rig.controller.problem) == (Phase.RUNNING, "")
+
+
+def test_a_fault_of_the_messages_holds_under_its_name():
+    rig = Rig(Constant(AWAY))
+    rig.run(5, fault="joint_states lack panda_joint7")
+    assert set(rig.commands) == {None}
+    assert rig.controller.problem == "joint_states lack panda_joint7"
+
+
+def test_an_action_that_is_not_finite_brakes_and_stays_stopped_until_enabled_again():
+    rig = Rig(Constant(AWAY))
+    rig.run(15)
+    rig.policy = Constant(AWAY * np.nan, version=2)
+    rig.run(30)
+    assert is_braked(rig)
+    assert rig.controller.phase is Phase.STOPPED
+    assert "policy 2" in rig.controller.problem
+    rig.policy = Constant(AWAY, version=3)
+    rig.run(10)
+    assert rig.commands[-1] is None
+    rig.controller.enabled = True
+    rig.run(10)
+    assert rig.controller.phase is Phase.RUNNING
+    assert np.isfinite(np.stack(rig.commands[-5:])).all()
+
+
+def test_an_arm_that_does_not_follow_is_left_alone_until_enabled_again():
+    rig = Rig(Constant(AWAY))
+    rig.run(15)
+    rig.run(30, lambda state: ArmState(state.position + 1.0, state.velocity, state.time))
+    assert rig.controller.phase is Phase.STOPPED
+    assert rig.controller.problem == "arm does not follow"
+    rig.run(10)
+    assert set(rig.commands[-10:]) == {None}
+
+
+def test_the_speed_scale_binds():
+    rig = Rig(Constant(np.ones(7)), speed_scale=0.1)
+    rig.run(40)
+    assert np.abs(rig.speeds(20)).max() <= 0.1 * ROBOT.velocity.max()
+    assert rig.controller.figures()["filtered: velocity limit"] > 0
+
+
+def test_a_goal_is_an_attempt_that_ends_after_an_episode_and_a_swap_spoils():
+    rig = Rig(Constant(np.zeros(7), version=4))
+    rig.run(5)
+    rig.controller.go_to(GOAL)
+    rig.run(EPISODE_STEPS + 5)
+    assert [(episode.steps, episode.policy_version, episode.deterministic) for episode in rig.finished] == [
+        (EPISODE_STEPS, 4, True)
+    ]
+    assert rig.finished[0].success == (rig.controller.figures()["successes"] == 1)
+    rig.controller.go_to(GOAL)
+    rig.run(10)
+    rig.policy = Constant(np.zeros(7), version=5)
+    rig.run(EPISODE_STEPS)
+    assert len(rig.finished) == 1
+    assert rig.controller.figures()["attempts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [([0.6, 0.0], "three"), ([0.6, np.nan, 0.2], "finite"), ([0.6, 0.0, 0.9], "has goals from [0.45")],
+)
+def test_a_goal_that_no_policy_has_seen_is_refused(goal, said):
+    with pytest.raises(ValueError, match=said.replace("[", r"\[")):
+        check_goal(REACH, np.array(goal))
+    rig = Rig(Constant(AWAY))
+    with pytest.raises(ValueError, match="goal"):
+        rig.controller.go_to(np.array(goal))
+    assert np.isfinite(rig.controller.goal).all()
+
+
+def test_a_pushing_controller_waits_for_the_cube():
+    task = Task("push", "dense")
+    rig = Rig(Constant(AWAY), task=task)
+    state = ArmState(rig.arm.measured.position, rig.arm.measured.velocity, 0.0)
+    assert rig.controller.tick(state, None, 0.0).command is None
+    assert "cube" in rig.controller.problem

@@ -1,0 +1,126 @@
+"""deploy.launch.py as a user starts it, in lockstep: a file, or a registry whose stable policy the arm judges."""
+
+import itertools
+
+import pytest
+from geometry_msgs.msg import PointStamped
+from launched import Launched, shown_arguments
+from ompo_msgs.msg import EpisodeSummary
+from probe import Probe
+from shipped_policy import shipped_policy
+from std_srvs.srv import SetBool
+
+from ompo_ros.domains.kinematics import BASE_FRAME
+from ompo_ros.nodes import qos
+from ompo_ros.policy.manifest import Evaluation
+from ompo_ros.policy.registry import Registry
+from ompo_ros.policy.registry_state import STABLE
+
+# Steps of the arm after which its drives begin to creep.
+DRIFT = "drift:\n  action_bias:\n    jumps: {at: [3000], values: [0.0, 0.75]}\n    over: steps\n"
+GOALS = ([0.48, -0.12, 0.08], [0.7, 0.12, 0.25], [0.48, 0.12, 0.25], [0.7, -0.12, 0.08])
+
+
+@pytest.fixture
+def start(tmp_path, ros_domain):
+    launches = []
+
+    def start_launch(**arguments: object) -> Launched:
+        chosen = {"target": "mujoco", "real_time_factor": "0.0", **arguments}
+        launches.append(Launched(tmp_path, "deploy.launch.py", chosen))
+        return launches[-1]
+
+    yield start_launch
+    for launched in launches:
+        launched.clean_up()
+
+
+class User(Probe):
+    """Sends the arm from goal to goal."""
+
+    def __init__(self) -> None:
+        super().__init__(namespace="ompo")
+        self.attempts = self.listen(EpisodeSummary, "target/episodes", qos.EPISODES)
+        self.goals = self.node.create_publisher(PointStamped, "goal", 1)
+
+    def outcomes(self, version) -> list[bool]:
+        return [attempt.success for attempt in self.attempts if attempt.policy_version == version]
+
+    def send_around(self, until) -> None:
+        """Give another goal whenever an attempt has ended."""
+        for goal in itertools.cycle(GOALS):
+            if until():
+                return
+            msg = PointStamped()
+            msg.header.frame_id = BASE_FRAME
+            msg.point.x, msg.point.y, msg.point.z = goal
+            before = len(self.attempts)
+            self.goals.publish(msg)
+            # A swap spoils an attempt: after some time the next goal is due all the same.
+            self.spin_for_change(lambda before=before: len(self.attempts) > before or until())
+
+    def spin_for_change(self, condition, seconds=3.0) -> None:
+        for _ in range(int(seconds * 20)):
+            if condition():
+                return
+            self.spin_for(0.05)
+
+
+@pytest.fixture
+def user(ros_domain):
+    user = User()
+    yield user
+    user.close()
+
+
+@pytest.fixture
+def registry_dir(tmp_path):
+    """A run's registry: the policy before was made for an arm that creeps, the stable one was not."""
+    registry = Registry(tmp_path / "policies")
+    for version, shift in ((1, 0.8), (2, 0.0)):
+        proven = shipped_policy(version, shift).evaluated(Evaluation(20, 20, -2.0))
+        registry.add(proven, "proven", channel=STABLE)
+    registry.close()
+    return tmp_path / "policies"
+
+
+@pytest.mark.timeout(180)
+def test_stable_moves_back_when_the_arm_that_runs_it_changes(start, user, tmp_path, registry_dir):
+    domain = tmp_path / "wearing.yaml"
+    domain.write_text(DRIFT)
+    launched = start(registry_dir=registry_dir, target_domain=domain)
+    launched.wait_for(r"policy 2 takes over")
+    user.spin_until(user.goals.get_subscription_count)
+    user.call(SetBool, "policy_controller/set_enabled", SetBool.Request(data=True))
+    user.send_around(lambda: "policy 1 takes over" in launched.output or len(user.attempts) > 100)
+    assert "stable fell back from 2 to 1: " in launched.output, launched.output
+    assert "Fisher's exact p = " in launched.output
+    assert all(user.outcomes(2)[:3]), user.outcomes(2)  # it was good
+    user.send_around(lambda: sum(user.outcomes(1)) >= 5 or len(user.outcomes(1)) > 40)
+    assert sum(user.outcomes(1)) >= 5, user.outcomes(1)
+    assert launched.interrupt() == 0, launched.output
+    assert launched.left_behind() == []
+
+
+@pytest.mark.timeout(60)
+def test_a_file_is_run_and_a_wrong_one_ends_the_launch_with_a_sentence(start, tmp_path):
+    path = tmp_path / "reach.onnx"
+    path.write_bytes(shipped_policy(7).onnx)
+    launched = start(policy=path)
+    launched.wait_for("policy 7 takes over")
+    launched.wait_for("reach_dense on panda, commands on /ompo/forward_position_controller/commands")
+    assert launched.interrupt() == 0, launched.output
+    path.write_bytes(b"no policy")
+    refused = start(policy=path)
+    assert refused.end() == 1
+    assert f"{path} cannot be run" in refused.output
+
+
+@pytest.mark.timeout(60)
+def test_arguments_are_described_and_wrong_ones_refused(start, tmp_path):
+    shown = shown_arguments("deploy.launch.py")
+    for argument in ("policy", "registry_dir", "target", "driver", "enabled", "dry_run", "speed_scale", "namespace"):
+        assert f"'{argument}':" in shown
+    both = start(policy="a.onnx", registry_dir=tmp_path)
+    assert both.end() == 1
+    assert "choose one" in both.output
