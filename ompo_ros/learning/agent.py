@@ -43,7 +43,7 @@ class Agent(ABC):
         self.acting_rng = generator(torch.device("cpu"), seed + 2)
         self._make_networks()
         averages = config.actor_average_tau < 1.0
-        self.average_actor = self._make_actor() if averages else self.actor  # what plays and is exported
+        self.average_actor = self._make_actor() if averages else self.actor
         self.restart_copies()
         self._rows = torch.empty(config.batch_size, self.layout.width, device=device)
         self._initial = torch.empty(config.initial_batch_size, obs_dim, device=device)
@@ -159,21 +159,25 @@ class Agent(ABC):
 
     @torch.no_grad()
     def act(self, obs: NDArray[np.float32], deterministic: bool = False) -> NDArray[np.float32]:
-        """Choose actions in [-1, 1] for one observation or for rows of them."""
+        """Choose actions in [-1, 1] for one observation or for rows of them.
+
+        The learned actor explores, so that the data show its mistakes; deterministic is the average.
+        """
         if obs.shape[-1:] != (self.obs_dim,) or obs.ndim > 2:
             raise InvalidData("obs", f"has shape {obs.shape}, ({self.obs_dim},) or (n, {self.obs_dim}) is needed")
         if not np.isfinite(obs).all():
             raise InvalidData("obs", "is not finite")
         rows = torch.from_numpy(np.array(obs, np.float32, ndmin=2)).to(self.device)
-        mean, log_std = self.average_actor.distribution(self.normalizer.obs_(rows))
+        actor = self.average_actor if deterministic else self.actor
+        mean, log_std = actor.distribution(self.normalizer.obs_(rows))
         if not deterministic:
             noise = torch.randn(mean.shape, generator=self.acting_rng).to(self.device)
             mean = torch.addcmul(mean, log_std.exp(), noise)
         action: NDArray[np.float32] = mean.tanh().cpu().numpy()
         return action.reshape(*obs.shape[:-1], self.act_dim)
 
-    def actor_tensors(self) -> dict[str, NDArray[np.float32]]:
-        """Give the deployed policy as arrays, with its normaliser.
+    def actor_tensors(self, average: bool = True) -> dict[str, NDArray[np.float32]]:
+        """Give the policy to deploy, or the one to explore with, as arrays, with its normaliser.
 
         Whoever runs it computes, in float32, with `@` the matrix product::
 
@@ -190,7 +194,8 @@ class Agent(ABC):
         tensors = {"obs_mean": self.normalizer.mean, "obs_scale": self.normalizer.scale}
         tensors["obs_clip"] = torch.tensor(self.normalizer.clip)
         tensors["log_std_min"], tensors["log_std_max"] = (torch.tensor(limit) for limit in self.actor.log_std)
-        for name, values in self.average_actor.named.items():
+        actor = self.average_actor if average else self.actor
+        for name, values in actor.named.items():
             tensors[name] = values[0] if name.startswith("weight") else values[0, 0]
         return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}
 

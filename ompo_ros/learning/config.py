@@ -125,7 +125,7 @@ class Config:
     )
     actor_average_tau: float = _setting(
         1.0,
-        "step of the actor that plays and is exported towards the learned one; below 1 it is a running average",
+        "step of the deterministic actor towards the learned one, which explores; below 1 it is a running average",
         "none",
         low=1e-6,
         high=1,

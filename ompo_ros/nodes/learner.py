@@ -188,11 +188,12 @@ class Learner(Node):
     def _finish_if_done(self) -> None:
         if not self._done and self._pacing.finished(self._target_steps, self._agent.updates):
             self._done = True
-            self._publish_actor()
+            self._publish_actor(average=True)
             self._save()
             self._report()
 
-    def _publish_actor(self) -> None:
+    def _publish_actor(self, average: bool = False) -> None:
+        """Send what shall explore next or, at the end of a run, the average that is left to its user."""
         self._version += 1
         write_whole(self._version_file, json.dumps({"version": self._version}).encode())
         self._actor.publish(
@@ -204,7 +205,7 @@ class Learner(Node):
                 obs_dim=self._agent.obs_dim,
                 act_dim=self._agent.act_dim,
                 architecture=self._agent.config.first_layer,
-                tensors=tensors_to_msgs(self._agent.actor_tensors()),
+                tensors=tensors_to_msgs(self._agent.actor_tensors(average)),
             )
         )
         self._next_publish = time.monotonic() + self._publish_period

@@ -187,16 +187,19 @@ def test_exported_tensors_act_as_the_learner_does(small_agent, algorithm, first_
     np.testing.assert_array_equal(tensors["weight_1"], kept)
 
 
-def test_what_plays_and_is_exported_is_the_running_average_of_the_learned_actors(small_agent):
-    agent = small_agent(algorithm="sac", actor_average_tau=0.25)
+def test_the_learned_actor_explores_and_its_running_average_is_deployed(small_agent):
+    agent = small_agent(algorithm="sac", actor_average_tau=0.25, log_std_max=-4.9, log_std_min=-5.0)
     expected = agent.actor.flat.detach().clone()
     for _ in range(5):
         agent.update(1)
         expected.lerp_(agent.actor.flat.detach(), 0.25)
     torch.testing.assert_close(agent.average_actor.flat, expected)
-    assert not torch.equal(agent.average_actor.flat, agent.actor.flat)
     obs = np.ones((1, OBS), np.float32)
-    np.testing.assert_allclose(deployed(agent.actor_tensors(), obs)[0], agent.act(obs, deterministic=True), atol=1e-5)
+    learned, average = (deployed(agent.actor_tensors(average), obs)[0] for average in (False, True))
+    assert not np.allclose(learned, average, atol=1e-4)
+    np.testing.assert_allclose(agent.act(obs, deterministic=True), average, atol=1e-5)
+    explored = np.mean([agent.act(obs) for _ in range(400)], axis=0)
+    assert np.abs(explored - learned).max() < np.abs(explored - average).max()
 
 
 def test_normalizer_centres_what_it_saw_and_leaves_constants_alone(small_agent, transitions):
