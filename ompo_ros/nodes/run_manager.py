@@ -123,7 +123,9 @@ class RunManager(Node):
                 return
             handle.get_result_async().add_done_callback(on_result)
 
-        self._evaluate.send_goal_async(Evaluate.Goal(episodes=episodes, policy_version=self._latest)).add_done_callback(on_answer)
+        self._evaluate.send_goal_async(Evaluate.Goal(episodes=episodes, policy_version=self._latest)).add_done_callback(
+            on_answer
+        )
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
