@@ -172,12 +172,13 @@ class TargetCollector(Node):
     def _tell(self) -> None:
         """Say what is wrong when it begins, and that it is over when it ends."""
         problem = self.collector.problem
-        if problem != self._told:
-            if problem:
-                self.get_logger().warning(f"holding: {problem}", throttle_duration_sec=1.0)
-            else:
-                self.get_logger().info("the robot is sound, going on")
-            self._told = problem
+        if problem == self._told:
+            return
+        if not problem:
+            self.get_logger().info("the robot is sound, going on")
+        elif not self.get_logger().warning(f"holding: {problem}", throttle_duration_sec=1.0):
+            return  # it came too soon after another one; the next tick tries again
+        self._told = problem
 
     def _report(self) -> None:
         collector, cadence = self.collector, self._cadence.report()
