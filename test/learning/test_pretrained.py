@@ -40,6 +40,6 @@ def test_what_does_not_fit_changes_nothing_and_is_named(small_agent, tmp_path, d
         save_file(tensors, path)
     agent = small_agent(seed=1)
     before = agent.actor.flat.clone()
-    with pytest.raises(UnusablePretraining, match="networks.safetensors"):
+    with pytest.raises(UnusablePretraining, match=r"networks\.safetensors"):
         load_networks(agent, path)
     assert torch.equal(agent.actor.flat, before)

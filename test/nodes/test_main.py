@@ -38,7 +38,8 @@ def test_an_interrupt_ends_it_with_zero_and_without_a_word(moment):
 def test_a_refusal_while_it_is_made_is_one_sentence():
     ended = _end(making="raise ValueError('no such arm')")
     assert ended.returncode == 2
-    assert "no such arm" in ended.stderr and "Traceback" not in ended.stderr
+    assert "no such arm" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_an_error_while_it_runs_is_not_mistaken_for_a_refusal():
