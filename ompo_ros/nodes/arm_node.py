@@ -164,12 +164,13 @@ class ArmNode(Node):
     def _tell(self) -> None:
         """Say what is wrong when it begins, and that it is over when it ends."""
         problem = self._machine.problem
-        if problem != self._told:
-            if problem:
-                self.get_logger().warning(f"holding: {problem}", throttle_duration_sec=1.0)
-            else:
-                self.get_logger().info(f"all is well: {self._machine.phase.value}")
-            self._told = problem
+        if problem == self._told:
+            return
+        if not problem:
+            self.get_logger().info(f"all is well: {self._machine.phase.value}")
+        elif not self.get_logger().warning(f"holding: {problem}", throttle_duration_sec=1.0):
+            return  # it came too soon after another one; the next tick tries again
+        self._told = problem
 
     def _report(self) -> None:
         machine, cadence = self._machine, self._cadence.report()

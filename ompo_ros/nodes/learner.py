@@ -69,7 +69,8 @@ class Learner(Node):
         self._done = False
         self._metrics: Mapping[str, float] = {}
         self._rate_mark = (time.monotonic(), self._agent.updates)
-        self._next_publish = self._next_save = time.monotonic() + self._save_period
+        self._next_publish = time.monotonic() + self._publish_period
+        self._next_save = time.monotonic() + self._save_period
         self._log = SummaryWriter(str(self._folder / "tensorboard"))
         self._actor = self.create_publisher(ActorWeights, "actor", qos.LATCHED)
         self._status = self.create_publisher(LearnerStatus, "status", qos.LATCHED)
@@ -258,6 +259,15 @@ class Learner(Node):
         super().destroy_node()
 
 
+def look(executor: SingleThreadedExecutor, node: Learner, timeout: float) -> bool:
+    """Handle what is ready; whether a batch was among it."""
+    before = node.received
+    executor.spin_once(timeout_sec=timeout)
+    if node.received > before:
+        executor.spin_once(timeout_sec=0.0)  # after a callback, rclpy's next call without a timeout only ends its round
+    return node.received > before
+
+
 def spin(node: Learner) -> None:
     """Train between callbacks, in one thread: no lock, no contention, and nobody waits longer than a slice."""
     executor = SingleThreadedExecutor()
@@ -265,10 +275,7 @@ def spin(node: Learner) -> None:
     while rclpy.ok():
         timeout = 0.0 if node.train() else 0.02
         deadline = time.monotonic() + DRAIN
-        received = -1
-        while received != node.received and time.monotonic() < deadline:
-            received = node.received
-            executor.spin_once(timeout_sec=timeout)
+        while look(executor, node, timeout) and time.monotonic() < deadline:
             timeout = 0.0
 
 

@@ -3,10 +3,19 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from domain_coordinator import domain_id
 from launched import Launched, shown_arguments
+
+from ompo_ros.learning import checkpoint, make_agent
+from ompo_ros.policy.contracts import contract_for
+from ompo_ros.policy.registry import Registry
+from ompo_ros.policy.runtime import PolicyRuntime
 
 NODES = ("learner", "policy_server", "source_collector", "robot_sim", "target_collector", "run_manager")
 PARAMETERS = """
@@ -72,6 +81,23 @@ def test_a_run_goes_from_first_step_to_report_by_itself(start):
         p.name for p in run.run_dir.iterdir()
     }
     assert run.left_behind() == []
+    assert_learned(run.run_dir)
+
+
+def assert_learned(run_dir: Path) -> None:
+    """The critics explain what was recorded better than those the run began with, and the last policy is the actor."""
+    learned = checkpoint.load(checkpoint.newest_good(run_dir / "checkpoints"), "cpu")
+    registry = Registry(run_dir / "policies", read_only=True)
+    policy = registry.load(registry.active("latest"))
+    obs = np.random.default_rng(0).standard_normal(learned.obs_dim, np.float32)
+    action = PolicyRuntime(policy.onnx, contract_for("reach", "dense", "panda")).act(obs)
+    np.testing.assert_allclose(action, learned.act(obs, deterministic=True), atol=1e-5)
+
+    began = make_agent(learned.config, learned.obs_dim, learned.act_dim, learned.seed, "cpu")
+    assert not np.allclose(action, began.act(obs, deterministic=True), atol=1e-5)
+    began.experience, began.normalizer, began.reward = learned.experience, learned.normalizer, learned.reward
+    before, after = (np.mean([agent.update()["critic_loss"] for _ in range(20)]) for agent in (began, learned))
+    assert after < 0.75 * before, f"critic loss on the recorded transitions: {before} before, {after} after"
 
 
 @pytest.mark.slow
@@ -116,6 +142,33 @@ def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
     resumed.wait_for(r"resumed from .*: [1-9]\d* updates")
     resumed.wait_for("updates/s")
     assert resumed.interrupt() == 0, resumed.output
+
+
+@pytest.mark.timeout(200)
+def test_runs_in_different_domains_do_not_meet(start, tmp_path, monkeypatch):
+    whole = start(target_steps=100000)
+    with domain_id() as elsewhere:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(elsewhere))
+        robot_only = start(role="target", run_dir=tmp_path / "robot_only")
+        robot_only.wait_for("commands on /ompo")
+        lines = len(re.findall("updates/s", whole.output))
+        whole.wait_for("updates/s", times=lines + 5)
+        assert "evaluating the policy" in whole.output
+        assert "evaluating the policy" not in robot_only.output, "it heard the other run's learner"
+        assert robot_only.interrupt() == 0, robot_only.output
+    assert whole.interrupt() == 0, whole.output
+
+
+@pytest.mark.timeout(100)
+def test_the_wrong_robot_is_refused_with_what_to_do(start):
+    panda = subprocess.Popen([sys.executable, "-m", "ompo_ros.nodes.robot_sim", "--ros-args", "-r", "__ns:=/ompo"])
+    try:
+        run = start(role="target", target="real", robot="fr3", real_time_factor="1.0")
+        run.wait_for("holding: joint_states name panda_joint1.* expects fr3_joint1.*check the parameter `robot`")
+        assert run.interrupt() == 0, run.output
+    finally:
+        panda.terminate()
+        panda.wait(20)
 
 
 @pytest.mark.timeout(60)
