@@ -19,8 +19,8 @@ from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import INCREMENT, Float32Array, Task
 
 _HOME: Final = 0.05  # rad from home at which an episode may begin
-_REST: Final = 0.03  # rad/s
-_SETTLE: Final = 2.0  # s that an arm may take to come to rest at home
+_REST: Final = 0.1  # rad/s from tick to tick: within one, an arm that is commanded anew each time always trembles
+_SETTLE: Final = 1.0  # s that an arm may take to come to rest at home
 _ROUGHLY_HOME: Final = 0.15  # rad: an arm that trembles or sags this much may begin after that time all the same
 _BARRED: Final = 1.0  # s without progress on the way home until another way is tried
 _PROGRESS: Final = 0.02  # share of the way that counts as progress: an arm that presses on something still creeps
@@ -92,6 +92,7 @@ class Collector:
         self._homing: Homing | None = None
         self._workspace = Workspace(robot)
         self._settled_by = 0.0
+        self._last_position: FloatArray = np.full(JOINTS, np.inf)  # at the tick before, while homing
         self._on_detour = False
         self._tried = np.zeros(JOINTS, dtype=np.bool_)  # joints that were brought home first, and that did not help
         self._progress, self._progressed = 0.0, 0.0  # how far the way home was gone, and when that was
@@ -186,12 +187,14 @@ class Collector:
         if self._homing.arrived and not self._on_detour:
             self._settled_by = min(self._settled_by, now + _SETTLE)
             distance = np.abs(state.position - self.robot.home).max()
-            if distance < _HOME and np.abs(state.velocity).max() < _REST:
+            speed = np.abs(state.position - self._last_position).max() / self.robot.period
+            if distance < _HOME and speed < _REST:
                 return self._begin(state, cube, now)
             if now >= self._settled_by:
                 if distance < _ROUGHLY_HOME:
                     return self._begin(state, cube, now)
                 self.problem = f"the arm stays {distance:.2f} rad from home: is something in its way?"
+        self._last_position = state.position
         return self._send(state, self._homing.next(state.position), now, None)
 
     def _find_a_way(self, state: ArmState) -> None:
