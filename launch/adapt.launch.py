@@ -5,6 +5,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
@@ -155,7 +156,9 @@ def source_nodes(values: dict[str, str]) -> list[Node]:
     if values["setting"] != "domain_adaptation":
         return []
     number = int(values["num_sources"])
-    common = {name: values[name] for name in ("task", "reward", "robot")}
+    # Their names are numbered, but a parameter file speaks of `source_collector`: what it says is said to each.
+    named = yaml.safe_load(Path(values["params_file"]).read_text()).get("/**/source_collector", {})
+    common = {**named.get("ros__parameters", {}), **{name: values[name] for name in ("task", "reward", "robot")}}
     return [
         node(
             "source_collector",

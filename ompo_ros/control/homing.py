@@ -39,7 +39,7 @@ class Homing:
     def next(self, measured: FloatArray) -> FloatArray:
         """Give the next setpoint (7,), closer to home by as much as the arm has kept up."""
         lag = float(np.abs(self._setpoint - measured).max())
-        pace = min(max(1.0 - lag / MAX_LAG, 0.0), 1.0)
+        pace = min(max(2.0 * (1.0 - lag / MAX_LAG), 0.0), 1.0)  # a lag of up to half of that is any arm's
         self._progress = min(self._progress + pace * self._period / self._duration, 1.0)
         s = self._progress
         self._setpoint = self._start + self._way * (s**3 * (10.0 + s * (6.0 * s - 15.0)))
