@@ -84,18 +84,24 @@ class PandaWorld:
 
     def step(self, actions: Float32Array) -> Step:
         """Run one control period of every arm."""
-        self.command(np.clip(actions, -1.0, 1.0))
+        self._send(np.clip(self._checked(actions), -1.0, 1.0))
         self.advance(self._substeps)
         obs = self.observe(self._everyone)
         return Step(obs, self.task.rewards(obs), self.step_index >= EPISODE_STEPS, self.task.is_success(obs))
 
     def command(self, actions: Float32Array) -> None:
-        """Send a step's actions (n, 7), relative to the positions last observed; they act once `advance` is called."""
+        """Send actions (n, 7), of any size, relative to the positions last observed; `advance` lets them act."""
+        self._send(self._checked(actions))
+
+    def _checked(self, actions: Float32Array) -> FloatArray:
         if actions.shape != (self.n, 7) or not np.isfinite(actions).all():
             raise ValueError(f"actions must be finite numbers of shape {(self.n, 7)}, got {actions!r}")
+        return actions.astype(np.float64)
+
+    def _send(self, actions: FloatArray) -> None:
         self._drift_within_episode()
         self.step_index += 1
-        self._targets = self._path.command(actions.astype(np.float64), self._measured_q)
+        self._targets = self._path.command(actions, self._measured_q)
 
     def advance(self, substeps: int) -> None:
         """Let the simulator run for `substeps` of its timesteps under the commands in force."""
