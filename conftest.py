@@ -1,6 +1,7 @@
 """Every test gets a ROS domain of its own on localhost, so that neither its forerunner nor a run beside it is heard."""
 
 import contextlib
+import signal
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+# A shell starts what runs in the background with SIGINT ignored; Ctrl-C, which many tests send, would be lost on all below.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 try:
     from domain_coordinator import domain_id
