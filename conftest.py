@@ -9,7 +9,7 @@ from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
-# A shell starts what runs in the background with SIGINT ignored; Ctrl-C, which many tests send, would be lost on all below.
+# A shell starts what runs in the background with SIGINT ignored, and all below it: the tests send Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 try:
