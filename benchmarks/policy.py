@@ -171,6 +171,7 @@ def measure_ticks(swaps: int) -> tuple[int, int, float]:
     slot = PolicySlot(CONTRACT, lambda refusal: print(refusal))
     slot.offer(*offers[0])
     while slot.runtime is None:
+        slot.pause()
         time.sleep(0.001)
     obs, rng = np.zeros(OBS_DIM, np.float32), np.random.default_rng(0)
     period, seen, offered, count = 1.0 / RATE, 1, 1, 0
@@ -186,6 +187,7 @@ def measure_ticks(swaps: int) -> tuple[int, int, float]:
         slot.runtime.act(obs)
         if slot.runtime.version != seen:
             seen, count = slot.runtime.version, count + 1
+        slot.pause()
         due += period
     slot.close()
     return len(lateness), sum(late > LATE * period for late in lateness), 1e3 * max(lateness)

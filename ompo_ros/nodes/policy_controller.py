@@ -79,11 +79,13 @@ class PolicyController(ArmNode):
             self.get_logger().error(f"refused a goal, keeping the one before: {error}")
 
     def after_tick(self) -> None:
-        """Tell which policy took over."""
+        """Tell which policy took over, and let the next one be loaded until the next tick."""
         policy = self._controller.policy
         if policy is not None and policy is not self._announced:
             self._announced = policy
             self.get_logger().info(f"policy {policy.version} takes over (sha256 {policy.sha256})")
+        if self._slot is not None:
+            self._slot.pause()
 
     def destroy_node(self) -> None:
         """End the loader before the node it reports to."""

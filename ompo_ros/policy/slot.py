@@ -27,6 +27,7 @@ class PolicySlot:
     ) -> None:
         self._contract, self._on_refused, self._batch = contract, on_refused, batch
         self._offered: tuple[bytes, str] | None = None
+        self._pausing = False
         self._changed = threading.Condition()
         self._closed = False
         self.runtime: PolicyRuntime | None = None  # read it once a step
@@ -37,7 +38,13 @@ class PolicySlot:
         """Hand in a policy; one that was not yet begun to load is skipped for it."""
         with self._changed:
             self._offered = (onnx, sha256)
-            self._changed.notify()
+
+    def pause(self) -> None:
+        """Call it at the end of each step: loading begins only then, to be over before the next."""
+        if self._offered is not None:
+            with self._changed:
+                self._pausing = True
+                self._changed.notify()
 
     def close(self) -> None:
         """End the thread."""
@@ -49,10 +56,10 @@ class PolicySlot:
     def _load_offers(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._offered is not None)
+                self._changed.wait_for(lambda: self._closed or (self._pausing and self._offered is not None))
                 if self._closed or self._offered is None:
                     return
-                (onnx, sha256), self._offered = self._offered, None
+                (onnx, sha256), self._offered, self._pausing = self._offered, None, False
             try:
                 self.runtime = PolicyRuntime(onnx, self._contract, sha256=sha256, batch=self._batch)
             except RefusedPolicy as refusal:
