@@ -23,6 +23,7 @@ _REST: Final = 0.1  # rad/s from tick to tick: within one, an arm that is comman
 _SETTLE: Final = 1.0  # s that an arm may take to come to rest at home
 _ROUGHLY_HOME: Final = 0.15  # rad: an arm that trembles or sags this much may begin after that time all the same
 _BARRED: Final = 1.0  # s without progress on the way home until another way is tried
+_DETOURS: Final = 20  # tried before somebody is asked for a hand
 _PROGRESS: Final = 0.02  # share of the way that counts as progress: an arm that presses on something still creeps
 _MAX_GAP: Final = 2.0  # periods between two steps; beyond, an action acted longer than the task says
 
@@ -94,7 +95,7 @@ class Collector:
         self._settled_by = 0.0
         self._last_position: FloatArray = np.full(JOINTS, np.inf)  # at the tick before, while homing
         self._on_detour = False
-        self._tried = np.zeros(JOINTS, dtype=np.bool_)  # joints that were brought home first, and that did not help
+        self._detours = 0  # that were tried since the last episode, and did not help
         self._progress, self._progressed = 0.0, 0.0  # how far the way home was gone, and when that was
         self._episode: Episode | None = None
         self._goal: FloatArray = np.zeros(3)
@@ -198,24 +199,24 @@ class Collector:
         return self._send(state, self._homing.next(state.position), now, None)
 
     def _find_a_way(self, state: ArmState) -> None:
-        """Bring one joint home first, each in turn, where the workspace or a thing bars the straight way."""
+        """Go by another posture, each time a new one, where the workspace or a thing bars the straight way."""
         assert self._homing is not None  # noqa: S101 - HOMING means there is one
         if self._homing.progress > self._progress + _PROGRESS or self._homing.arrived:
             self._progress, self._progressed = self._homing.progress, state.time
         elif state.time - self._progressed > _BARRED:
             start = state.position  # give up what the commands were ahead: the arm may be pressing on something
-            joint = detour(self.robot, self._workspace, start, self._tried)
-            if joint is None:
+            via = detour(self.robot, self._workspace, start, self._detours)
+            if via is None or self._detours == _DETOURS:
                 self.problem = "no way home inside the workspace: move the arm by hand"
-                self._tried[:], self._progressed = False, state.time
+                self._detours, self._progressed = 0, state.time
                 return
-            self._tried[joint] = True
-            self._homing = Homing(self.robot, start, self._speed_scale, joint)
+            self._detours += 1
+            self._homing = Homing(self.robot, start, self._speed_scale, via)
             self._on_detour, self._progress, self._progressed = True, -1.0, state.time
 
     def _begin(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
         self.phase = Phase.RUNNING
-        self._tried[:] = False
+        self._detours = 0
         evaluation = self.evaluation if self.evaluation is not None and not self.evaluation.done else None
         rng = self._rng if evaluation is None else evaluation.rng
         self._goal = self.task.goals(rng.random((1, 3)))[0]

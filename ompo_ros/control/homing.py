@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 import numpy as np
 
-from ompo_ros.control.robot import Robot
+from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.control.workspace import Workspace
 from ompo_ros.domains.kinematics import FloatArray
-from ompo_ros.transitions import BoolArray
 
 MAX_LAG: Final = 0.2  # rad behind the setpoint at which the setpoint waits for the arm
 _PEAK_SPEED: Final = 1.875  # of the quintic profile, relative to its mean speed
@@ -17,17 +17,19 @@ _PEAK_ACCELERATION: Final = 5.7735  # relative to distance / duration^2
 _EASE: Final = 0.5  # share of the acceleration limits that homing uses
 _DETOUR_LEAST: Final = 0.05  # rad; a joint nearer home than this is no help
 _DETOUR_POINTS: Final = 20  # at which a detour is looked at
+_JOINTS: Final = np.array(list(itertools.product((False, True), repeat=JOINTS))[1:-1])  # any, but neither none nor all
+_BACK_INSIDE: Final = 0.03  # m within the workspace that a hand outside goes to: an arm may miss by as much
 
 
 class Homing:
     """A quintic profile from one posture to home, paced by how well the arm follows."""
 
-    def __init__(self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, joint: int | None = None) -> None:
-        """From `start` to home; with `joint` given, only that one comes home."""
+    def __init__(
+        self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, via: FloatArray | None = None
+    ) -> None:
+        """From `start` to home; with `via` (7,) given, only to that posture on the way."""
         self._start = start
-        self._way = robot.home - start
-        if joint is not None:
-            self._way[np.arange(len(start)) != joint] = 0.0
+        self._way = (robot.home if via is None else via) - start
         self._period = robot.period
         distance = np.abs(self._way)
         by_speed = _PEAK_SPEED * distance.max() / (robot.home_speed * speed_scale)
@@ -56,12 +58,21 @@ class Homing:
         return self._progress >= 1.0
 
 
-def detour(robot: Robot, workspace: Workspace, position: FloatArray, tried: BoolArray) -> int | None:
-    """The joint to bring home first where the straight way is barred: the longest move inside not yet tried (7,)."""
+def detour(robot: Robot, workspace: Workspace, position: FloatArray, tried: int) -> FloatArray | None:
+    """The posture (7,) to go to first where the straight way home is barred; another one for each that was `tried`.
+
+    A hand outside comes back inside; at every second try, one that is near a face backs away from it. Otherwise some
+    joints go home first, as few as will do: best are those after which the others can follow straight, else any whose
+    move stays inside.
+    """
+    if workspace.outside(position, _BACK_INSIDE * (tried % 2)) > 0.0:
+        return workspace.nearest_inside(position, _BACK_INSIDE)
     way = robot.home - position
+    joints = _JOINTS[~(_JOINTS & (np.abs(way) < _DETOUR_LEAST)).any(axis=1)]
+    joints = joints[np.lexsort((-(np.abs(way) * joints).max(axis=1), joints.sum(axis=1)))]
+    vias = position + way * joints
     shares = np.linspace(0.0, 1.0, _DETOUR_POINTS)[:, None]
-    for joint in np.argsort(-np.abs(way)):
-        path = position + shares * np.where(np.arange(len(way)) == joint, way, 0.0)
-        if not tried[joint] and abs(way[joint]) > _DETOUR_LEAST and workspace.never_further_out(path):
-            return int(joint)
-    return None
+    first = workspace.never_further_out(position + shares * (vias - position)[:, None])
+    then = workspace.never_further_out(vias[:, None] + shares * (robot.home - vias)[:, None])
+    ways = np.concatenate((vias[first & then], vias[first & ~then]))
+    return np.asarray(ways[tried % len(ways)]) if len(ways) else None

@@ -201,7 +201,7 @@ class SafetyFilter:
         return braked
 
     def _stays(self, velocity: FloatArray) -> bool:
-        return self._workspace.never_further_out(self._path(self._position, velocity))
+        return bool(self._workspace.never_further_out(self._path(self._position, velocity)))
 
     def _slide(self, velocity: FloatArray, braked: FloatArray) -> FloatArray:
         """Take out of the motion what leads out of the workspace."""

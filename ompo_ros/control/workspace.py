@@ -8,10 +8,12 @@ import numpy as np
 
 from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.domains.kinematics import FloatArray, end_effector_position
+from ompo_ros.transitions import BoolArray
 
 _MARGIN: Final = 1e-6  # m of the box left to rounding
 _ROUNDING: Final = 1e-12  # m
 _TILT: Final = 1e-4  # rad, for slopes
+_NEWTON_STEPS: Final = 20  # few are needed; more would not help
 
 
 class Workspace:
@@ -21,21 +23,30 @@ class Workspace:
         self._low = robot.workspace_low + _MARGIN
         self._high = robot.workspace_high - _MARGIN
 
-    def outside(self, positions: FloatArray) -> FloatArray:
-        """Metres (n,) that the hand is out of the box for joint positions (n, 7), summed over the axes."""
+    def outside(self, positions: FloatArray, depth: float = 0.0) -> FloatArray:
+        """Metres (...) that the hand lacks to be `depth` within the box for joint positions (..., 7), over all axes."""
         hand = end_effector_position(positions)
-        over = np.maximum(self._low - hand, hand - self._high)
+        over = np.maximum(self._low - hand, hand - self._high) + depth
         return np.asarray(np.maximum(over, 0.0).sum(axis=-1))
 
-    def never_further_out(self, path: FloatArray) -> bool:
-        """Whether the hand stays in the box along `path` (n, 7), or comes back to it without a turn outwards."""
+    def never_further_out(self, paths: FloatArray) -> BoolArray:
+        """Whether the hand stays in the box along paths (..., n, 7), or comes back to it without a turn outwards."""
         # Half way between setpoints too: there the hand may bulge out of a face.
-        points = np.empty((2 * len(path) - 1, JOINTS))
-        points[::2] = path
-        points[1::2] = (path[:-1] + path[1:]) / 2.0
-        return bool((np.diff(self.outside(points)) <= _ROUNDING).all())
+        points = np.empty((*paths.shape[:-2], 2 * paths.shape[-2] - 1, JOINTS))
+        points[..., ::2, :] = paths
+        points[..., 1::2, :] = (paths[..., :-1, :] + paths[..., 1:, :]) / 2.0
+        return np.asarray((np.diff(self.outside(points)) <= _ROUNDING).all(axis=-1))
 
-    def way_out(self, position: FloatArray) -> FloatArray:
-        """The direction (7,) in which `position` gets further out: zero where it is inside."""
-        depth = self.outside(position + np.vstack((np.zeros(JOINTS), _TILT * np.eye(JOINTS))))
-        return np.asarray((depth[1:] - depth[0]) / _TILT)
+    def way_out(self, position: FloatArray, depth: float = 0.0) -> FloatArray:
+        """The slope (7,) of `outside` at `position`: zero where it is inside."""
+        outside = self.outside(position + np.vstack((np.zeros(JOINTS), _TILT * np.eye(JOINTS))), depth)
+        return np.asarray((outside[1:] - outside[0]) / _TILT)
+
+    def nearest_inside(self, position: FloatArray, depth: float) -> FloatArray:
+        """The posture (7,) near `position` with the hand `depth` within the box."""
+        for _ in range(_NEWTON_STEPS):
+            slope = self.way_out(position, depth)
+            if not slope.any():
+                break
+            position = position - slope * (self.outside(position, depth) / (slope @ slope))
+        return position

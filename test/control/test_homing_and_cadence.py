@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.cadence import Cadence
-from ompo_ros.control.homing import MAX_LAG, Homing
+from ompo_ros.control.homing import MAX_LAG, Homing, detour
 from ompo_ros.control.robot import load_robot
+from ompo_ros.control.workspace import Workspace
 
 ROBOT = load_robot("panda")
 START = ROBOT.home + np.array([1.0, -0.5, 0.3, 0.2, -0.1, 0.05, 0.0])
@@ -31,6 +32,30 @@ def test_it_waits_for_an_arm_that_does_not_follow():
         setpoint = homing.next(START)
     assert not homing.arrived
     assert np.abs(setpoint - START).max() <= MAX_LAG + ROBOT.home_speed * ROBOT.period
+
+
+def straight(start, end):
+    return start + np.linspace(0.0, 1.0, 50)[:, None] * (end - start)
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        [-0.50, 1.24, 0.07, -0.09, 1.58, 3.01, 1.55],  # no joint alone makes room
+        [0.05, 1.56, -0.02, -0.58, -1.06, 3.34, 0.77],  # 2 cm outside
+    ],
+)
+def test_a_barred_arm_comes_home_by_other_postures_inside_the_workspace(position):
+    workspace, position = Workspace(ROBOT), np.array(position)
+    assert not workspace.never_further_out(straight(position, ROBOT.home))
+    for tried in range(3):
+        via = detour(ROBOT, workspace, position, tried)
+        assert workspace.never_further_out(straight(position, via))
+        position = via
+        if workspace.never_further_out(straight(position, ROBOT.home)):
+            break
+    else:
+        pytest.fail("three detours were not enough")
 
 
 def test_the_cadence_tells_rate_late_ticks_and_the_worst():
