@@ -236,10 +236,15 @@ class Wanderer:
         return np.clip(self._direction + 0.3 * rng.standard_normal(7), -1.0, 1.0).astype(np.float32)
 
 
-@pytest.mark.parametrize("seed", [0, 2, 3])
-def test_from_wherever_an_episode_leaves_a_biased_arm_it_finds_home(seed):
+@pytest.mark.parametrize(
+    ("simulator", "domain", "seed"),
+    [("mujoco", "hidden", 0), ("mujoco", "hidden", 2), ("mujoco", "hidden", 3), ("panda_gym", "creeping", 5)],
+)
+def test_from_wherever_an_episode_leaves_a_biased_arm_it_finds_home(simulator, domain, seed):
+    if simulator == "panda_gym":
+        pytest.importorskip("panda_gym", reason="PyBullet has no wheel for this Python")
     robot, task = load_robot("panda"), Task("reach", "dense")
-    arm = make_stand_in("mujoco", "hidden", task, robot, seed=seed, command_timeout=0.5)
+    arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     collector = Collector(robot, task, seed=seed)
     collector.policy = Wanderer(seed)
     episodes = 0
