@@ -50,7 +50,7 @@ ARGUMENTS = [
     ),
     ("params_file", PathJoinSubstitution([SHARE, "config", "adapt.yaml"]), "Parameters of all nodes.", None),
     ("device", "auto", "Where the learner computes: auto, cpu, cuda or cuda:N.", None),
-    ("target_steps", "3000", "Steps on the target after which the run ends; 0: endless.", None),
+    ("target_steps", "2500", "Steps on the target after which the run ends; 0: endless.", None),
     ("num_sources", "1", "Source collectors.", None),
     ("run_dir", "", "Folder of the run; empty: runs/<task>-<time>.", None),
     ("resume", "false", "Go on with the run in run_dir.", ["true", "false"]),

@@ -131,7 +131,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--pretrained", default="models/policies/panda_reach.safetensors", help="or none")
     parser.add_argument("--simulator", choices=SIMULATORS, default="panda_gym")
     parser.add_argument("--domain", default="creeping")
-    parser.add_argument("--steps", type=int, default=3000, help="on the target")
+    parser.add_argument("--steps", type=int, default=2500, help="on the target")
     parser.add_argument("--every", type=int, default=500, help="steps between two evaluations")
     parser.add_argument("--episodes", type=int, default=50, help="of an evaluation")
     parser.add_argument("--seed", type=int, default=0)
