@@ -268,7 +268,7 @@ def measure_source(turns: int, seconds: float) -> list[tuple[float, float]]:
 def stand_in() -> dict[str, str]:
     """The robot a launch takes by default."""
     has_bullet = importlib.util.find_spec("pybullet") is not None
-    return {"simulator": "panda_gym", "domain": "disturbed"} if has_bullet else {"simulator": "mujoco"}
+    return {"simulator": "panda_gym" if has_bullet else "mujoco", "domain": "creeping"}
 
 
 def measure_control(seconds: float) -> tuple[int, int, float]:

@@ -15,12 +15,15 @@ from launch.actions import (
     SetEnvironmentVariable,
     Shutdown,
 )
+from launch.events.process import ProcessExited
 from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.substitutions import FindPackageShare
 
 SHARE = FindPackageShare("ompo_ros")
+SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
+REFUSED = 2  # exit code of a node that cannot work with its settings
 ARGUMENTS = [
     ("task", "reach", "What the arm learns.", ["reach", "push"]),
     ("reward", "dense", "How the task is rewarded.", ["dense", "sparse"]),
@@ -44,8 +47,8 @@ ARGUMENTS = [
     ("algorithm", "ompo", "Update rule.", ["ompo", "sac", "td3", "algaedice", "darc"]),
     (
         "pretrained",
-        "models/policies/panda_reach.safetensors",
-        "Networks to start from; none starts from scratch.",
+        "auto",
+        "Networks to start from, a file; auto: the shipped ones for reach, else none; none starts from scratch.",
         None,
     ),
     ("params_file", PathJoinSubstitution([SHARE, "config", "adapt.yaml"]), "Parameters of all nodes.", None),
@@ -90,6 +93,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         values["robot_namespace"] = "/" if values["target"] == "real" else ""
     values["run_dir"] = chosen_run_dir(values)
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
+    keep_parameters(values)
     nodes = [node for role in roles for node in ROLES[role](values)]
     return [
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
@@ -107,12 +111,31 @@ def chosen_target(target: str) -> str:
 def chosen_run_dir(values: dict[str, str]) -> str:
     """A folder of its own for each run; an old one is gone on with only if that was asked for."""
     folder = Path(values["run_dir"] or f"runs/{values['task']}-{datetime.now():%Y%m%d-%H%M%S}").resolve()
+    if values["role"] not in ("all", "learner"):
+        return str(folder)
     has_run = (folder / "checkpoints").exists()
     if has_run and values["resume"] != "true":
         raise RuntimeError(f"{folder} holds a run already: go on with it by resume:=true, or choose another run_dir.")
     if values["resume"] == "true" and not has_run:
         raise RuntimeError(f"{folder} holds no run to resume: give its folder as run_dir:=PATH.")
     return str(folder)
+
+
+def keep_parameters(values: dict[str, str]) -> None:
+    """Leave the parameter file with the run: the one given may change or go."""
+    folder = Path(values["run_dir"])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "params.yaml").write_bytes(Path(values["params_file"]).read_bytes())
+
+
+def refused(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+    """End all when a node refuses its settings: it would refuse them again."""
+    return Shutdown(reason=f"{event.process_name} refused its settings") if event.returncode == REFUSED else None
+
+
+def run_ended(event: ProcessExited, context: LaunchContext) -> Shutdown:
+    """End all with the run manager, whatever ended it."""
+    return Shutdown(reason="the run is over" if event.returncode == 0 else "the run manager died")
 
 
 def node(executable: str, values: dict[str, str], parameters: dict[str, object], **options: object) -> Node:
@@ -132,12 +155,13 @@ def node(executable: str, values: dict[str, str], parameters: dict[str, object],
 def learner_nodes(values: dict[str, str]) -> list[Node]:
     """The learner and the policy server; either may die and comes back with all it had."""
     task = {"task": values["task"], "reward": values["reward"]}
-    pretrained = "" if values["pretrained"] == "none" else values["pretrained"]
+    auto = SHIPPED.get(values["task"], "none")
+    pretrained = auto if values["pretrained"] == "auto" else values["pretrained"]
     learner = {
         **task,
         "run_dir": values["run_dir"],
         "resume": True,
-        "pretrained": pretrained,
+        "pretrained": "" if pretrained == "none" else pretrained,
         "device": values["device"],
         "seed": int(values["seed"]),
         "target_steps": int(values["target_steps"]),
@@ -146,8 +170,8 @@ def learner_nodes(values: dict[str, str]) -> list[Node]:
     }
     registry = {**task, "robot": values["robot"], "registry_dir": f"{values['run_dir']}/policies"}
     return [
-        node("learner", values, learner, respawn=True, respawn_delay=1.0),
-        node("policy_server", values, registry, respawn=True, respawn_delay=1.0),
+        node("learner", values, learner, **REPLACED),
+        node("policy_server", values, registry, **REPLACED),
     ]
 
 
@@ -165,8 +189,7 @@ def source_nodes(values: dict[str, str]) -> list[Node]:
             values,
             {**common, "seed": int(values["seed"]), "num_sources": number, "index": i},
             name=f"source_collector_{i}",
-            respawn=True,
-            respawn_delay=1.0,
+            **REPLACED,
         )
         for i in range(number)
     ]
@@ -189,7 +212,7 @@ def target_nodes(values: dict[str, str]) -> list[Node]:
     manager = {"run_dir": values["run_dir"], "target_steps": int(values["target_steps"]), "settings": json.dumps(told)}
     nodes = [
         node("target_collector", values, collector, on_exit=Shutdown(reason="the target collector died")),
-        node("run_manager", values, manager, on_exit=Shutdown(reason="the run is over")),
+        node("run_manager", values, manager, on_exit=run_ended),
     ]
     if values["target"] == "real":
         return nodes
@@ -202,4 +225,5 @@ def target_nodes(values: dict[str, str]) -> list[Node]:
     return [node("robot_sim", values, robot, on_exit=Shutdown(reason="the stand-in robot died")), *nodes]
 
 
+REPLACED = {"respawn": True, "respawn_delay": 1.0, "on_exit": refused}
 ROLES = {"learner": learner_nodes, "source": source_nodes, "target": target_nodes}

@@ -24,6 +24,7 @@ _SETTLE: Final = 1.0  # s that an arm may take to come to rest at home
 _ROUGHLY_HOME: Final = 0.15  # rad: an arm that trembles or sags this much may begin after that time all the same
 _BARRED: Final = 1.0  # s without progress on the way home until another way is tried
 _DETOURS: Final = 20  # tried before somebody is asked for a hand
+_STOPS: Final = 5  # of the safety filter without an episode between them until somebody has to look
 _PROGRESS: Final = 0.02  # share of the way that counts as progress: an arm that presses on something still creeps
 _MAX_GAP: Final = 2.0  # periods between two steps; beyond, an action acted longer than the task says
 
@@ -46,6 +47,7 @@ class Phase(str, Enum):
     IDLE = "holding"
     HOMING = "homing"
     RUNNING = "playing an episode"
+    HELD = "held until enabled again"
 
 
 @dataclass
@@ -64,7 +66,12 @@ class Evaluation:
 
 
 class Collector:
-    """The state machine; it knows neither ROS nor clocks, time comes with each tick."""
+    """The state machine; it knows neither ROS nor clocks, time comes with each tick.
+
+    Bad joint states brake the arm and let it go on when good ones return, and so does an arm that does not follow: a
+    policy that explores may press on things. One that never gets through, or finds no way home, is held until somebody
+    enables it again.
+    """
 
     def __init__(
         self,
@@ -80,7 +87,9 @@ class Collector:
         self.task = task
         self.motion = Motion(robot, task, speed_scale)
         self.policy: Policy | None = None
-        self.enabled = True
+        self._enabled = True
+        self._held_by = ""
+        self._stops = 0  # of the safety filter since the last whole episode
         self.evaluation: Evaluation | None = None
         self.phase = Phase.WAITING
         self.problem = "no joint state has come yet"
@@ -100,6 +109,15 @@ class Collector:
         self._episode: Episode | None = None
         self._goal: FloatArray = np.zeros(3)
         self._last_step = 0.0
+
+    @property
+    def enabled(self) -> bool:
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._enabled, self._held_by, self._stops = value, "", 0
+        self.motion.trust()
 
     @property
     def exploration_done(self) -> bool:
@@ -130,7 +148,9 @@ class Collector:
         doubt = fault or self._doubt(state, cube, now)
         if doubt or state is None:
             return self._stop(Phase.WAITING, doubt, state, now)
-        if self.phase is Phase.WAITING:
+        if self._held_by:
+            return self._stop(Phase.HELD, self._held_by, state, now)
+        if self.phase in (Phase.WAITING, Phase.HELD):
             self.phase = Phase.IDLE
         self.problem = ""
         abandoned = self._episode is not None and self._episode.deterministic and self.evaluation is None
@@ -145,7 +165,7 @@ class Collector:
 
     def _wanted(self) -> bool:
         """Whether there is anything to do; an episode once begun is played to its end unless disabled."""
-        if not self.enabled:
+        if not self._enabled:
             return False
         evaluating = self.evaluation is not None and not self.evaluation.done
         return evaluating or not self.exploration_done or self._episode is not None
@@ -185,6 +205,8 @@ class Collector:
         if self._on_detour and self._homing.arrived:
             self._go_home(state)
         self._find_a_way(state)
+        if self._held_by:
+            return self._stop(Phase.HELD, self._held_by, state, now)
         if self._homing.arrived and not self._on_detour:
             self._settled_by = min(self._settled_by, now + _SETTLE)
             distance = np.abs(state.position - self.robot.home).max()
@@ -207,8 +229,8 @@ class Collector:
             start = state.position  # give up what the commands were ahead: the arm may be pressing on something
             via = detour(self.robot, self._workspace, start, self._detours)
             if via is None or self._detours == _DETOURS:
-                self.problem = "no way home inside the workspace: move the arm by hand"
-                self._detours, self._progressed = 0, state.time
+                self._held_by = "no way home inside the workspace: move the arm by hand, then call ~/set_enabled"
+                self._detours = 0
                 return
             self._detours += 1
             self._homing = Homing(self.robot, start, self._speed_scale, via)
@@ -241,7 +263,7 @@ class Collector:
         return self._send(state, state.position + INCREMENT * action.astype(np.float64), now, None)
 
     def _finish(self, episode: Episode) -> FinishedEpisode:
-        self._episode = None
+        self._episode, self._stops = None, 0
         finished = episode.finish()
         if finished.deterministic and self.evaluation is not None:
             self.evaluation.played.append(finished)
@@ -260,5 +282,8 @@ class Collector:
         command, why = self.motion.propose(state, proposal, now)
         if why:
             self.phase, self.problem, self._homing = Phase.WAITING, f"stopped: {why}", None
+            self._stops += 1
+            if self._stops == _STOPS:
+                self._held_by = f"stopped {_STOPS} times in a row: {why}; see what bars it, then call ~/set_enabled"
             finished = finished or self._drop()
         return Tick(command, finished)

@@ -87,6 +87,7 @@ class Controller:
     @enabled.setter
     def enabled(self, value: bool) -> None:
         self._enabled, self._stopped_by = value, ""
+        self._motion.trust()
 
     def go_to(self, goal: FloatArray) -> None:
         """Take another goal (3,), or raise ValueError; while the arm runs, an attempt at it begins."""

@@ -15,6 +15,7 @@ from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import Task
 
 NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks that do not look at it
+_NO_ARMS_VELOCITY: Final = 10.0  # times the limits
 _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
 
 
@@ -53,11 +54,20 @@ class Motion:
             return f"no joint state for {age:.2f} s"
         if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
             return "the joint state is not finite"
+        if (np.abs(state.velocity) > _NO_ARMS_VELOCITY * self._robot.velocity).any():
+            return f"a joint's velocity of {np.abs(state.velocity).max():.3g} rad/s is no arm's"
         if jumped := self._continuity.doubt(state):
             return jumped
+        beyond = self.filter.beyond_limits(state.position)
+        if not self.moving and beyond > self._robot.max_step:
+            return f"a joint is {beyond:.2f} rad beyond its limits: bring it back by hand"
         if self._task.has_cube and cube is None:
             return "the task needs the cube's position, but the topic `cube` is silent"
         return ""
+
+    def trust(self) -> None:
+        """Believe the next joint state: somebody has looked."""
+        self._continuity.forget()
 
     def begin(self) -> None:
         """Start from where the arm is, if it stood: others may have moved it since."""

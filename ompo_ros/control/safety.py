@@ -37,6 +37,7 @@ class Reason(str, Enum):
     BAD_PROPOSAL = "proposal not finite or of the wrong shape"
     BAD_STATE = "joint state not finite or of the wrong shape"
     STALE = "joint state stale"
+    BEYOND_LIMITS = "arm beyond its joint limits"
     LEAD = "arm does not follow"
     EARLY = "called before its time"
 
@@ -97,6 +98,10 @@ class SafetyFilter:
         """Where the arm was last told to be; before any command, where it is."""
         return self._position.copy() if self._anchored else np.clip(state.position, self._low, self._high)
 
+    def beyond_limits(self, position: FloatArray) -> float:
+        """How far (rad) the worst joint of a measured position (7,) is outside its limits."""
+        return float(np.maximum(self._low - position, position - self._high).max(initial=0.0))
+
     def filter(self, state: ArmState | None, proposed: FloatArray | None, now: float) -> SafeCommand | None:
         """Turn a proposed position (7,) into a safe one; no proposal means brake and hold.
 
@@ -133,6 +138,8 @@ class SafetyFilter:
             return {Reason.STALE}
         if not _is_sound(state.position) or not _is_sound(state.velocity):
             return {Reason.BAD_STATE}
+        if not self._anchored and self.beyond_limits(state.position) > self._robot.max_step:
+            return {Reason.BEYOND_LIMITS}  # the first command would be a jump to the limit
         if self._anchored and np.abs(state.position - self._position).max() > self._robot.max_lead:
             return {Reason.LEAD}
         return set()

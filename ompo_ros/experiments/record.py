@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 WINDOW = 20  # exploration episodes behind the running success and return
 
@@ -54,6 +57,27 @@ class RunRecord:
     dropped: int = 0
     _recent: deque[tuple[bool, float]] = field(default_factory=lambda: deque(maxlen=WINDOW))
     _first: list[tuple[bool, float]] = field(default_factory=list)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], target_steps: int) -> RunRecord:
+        """Go on with what `to_dict` gave, towards other target steps perhaps."""
+        record = cls(target_steps, episodes=values["episodes"], dropped=values["dropped"])
+        record.before = Evaluation(**values["before"]) if values["before"] else None
+        record.samples = [Sample(*row) for row in values["samples"]]
+        record._recent.extend(tuple(episode) for episode in values["recent"])
+        record._first.extend(tuple(episode) for episode in values["first"])
+        return record
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that a resumed run goes on with."""
+        return {
+            "before": dataclasses.asdict(self.before) if self.before else None,
+            "episodes": self.episodes,
+            "dropped": self.dropped,
+            "recent": list(self._recent),
+            "first": self._first,
+            "samples": [dataclasses.astuple(sample) for sample in self.samples],
+        }
 
     def add_episode(self, success: bool, episode_return: float) -> None:
         """Count one exploration episode of the target."""

@@ -1,10 +1,11 @@
-"""A finished run's folder: metrics.csv, curves.png and a short report.md."""
+"""What a run's folder tells of it: metrics.csv, curves.png and a short report.md; record.json to go on with."""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import io
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,9 +15,18 @@ from matplotlib.figure import Figure
 from ompo_ros.experiments.record import WINDOW, Evaluation, RunRecord, Sample
 from ompo_ros.files import write_whole
 
+RECORD = "record.json"
+
+
+def resumed_record(folder: Path, target_steps: int) -> RunRecord:
+    """The record of the run in this folder as far as it got; an empty one for a new run."""
+    path = folder / RECORD
+    return RunRecord.from_dict(json.loads(path.read_text()), target_steps) if path.exists() else RunRecord(target_steps)
+
 
 def write_run(folder: Path, record: RunRecord, settings: Mapping[str, object]) -> Path:
     """Write everything that is told of a run; returns the report's path."""
+    write_whole(folder / RECORD, json.dumps(record.to_dict()).encode())
     write_whole(folder / "metrics.csv", _csv(record).encode())
     write_whole(folder / "curves.png", _curves(record))
     report = folder / "report.md"

@@ -19,14 +19,14 @@ class TD3(Agent):
 
     def _make_networks(self) -> None:
         super()._make_networks()
-        with (
-            torch.no_grad()
-        ):  # no loss reaches this half: the exploration noise is the actor's, and is exported with it
-            self.actor.named["weight_2"][..., self.act_dim :] = 0.0
-            self.actor.named["bias_2"][..., self.act_dim :] = math.log(self.config.exploration_noise)
         self.target_actor = self._make_actor()
 
     def restart_copies(self) -> None:
+        # No loss reaches this half: the exploration noise is the actor's, whoever's networks it began with, and is
+        # exported with it.
+        with torch.no_grad():
+            self.actor.named["weight_2"][..., self.act_dim :] = 0.0
+            self.actor.named["bias_2"][..., self.act_dim :] = math.log(self.config.exploration_noise)
         super().restart_copies()
         track(self.target_actor, self.actor, 1.0)
 

@@ -30,7 +30,8 @@ from ompo_ros.nodes.reports import control_report, episode_summary
 from ompo_ros.nodes.robot_topics import COMMANDS, STATES, command_to_msg, command_type, state_subscription_qos, topic_in
 from ompo_ros.policy.contracts import contract_on
 
-_SILENCE = 1.0  # s without a joint state until a node in lockstep brakes
+_SILENCE = 1.0  # s without a joint state until a node in lockstep brakes, and without the cube until any does
+_FAR = 10.0  # m at which no arm has a cube
 _REPORT_PERIOD = 1.0  # s
 
 
@@ -70,11 +71,13 @@ class ArmNode(Node):
         self.task, self.robot = Task(task, reward), load_robot(preset, driver)
         self.contract = contract_on(self.robot, self.task)
         self.id = self.get_fully_qualified_name()
+        self._simulated = bool(self.get_parameter("use_sim_time").value)
         self._reader = JointStateReader(self.robot)
         self._cadence = Cadence(self.robot.control_rate)
         self._state: ArmState | None = None
         self._cube: FloatArray | None = None
-        self._fault = self._told = ""
+        self._cube_heard = 0.0
+        self._fault = self._rivals = self._told = ""
         self._heard = 0.0
         self._episodes = 0
 
@@ -84,8 +87,10 @@ class ArmNode(Node):
         self._machine = machine
         machine.enabled = self._enabled
         driver = self.robot.driver
-        self._commands = self.create_publisher(
-            command_type(self.robot), topic_in(self._namespace, driver.command_topic), COMMANDS
+        command_topic = self.resolve_topic_name(topic_in(self._namespace, driver.command_topic))
+        self._command_topic = command_topic
+        self._commands = (
+            None if self.dry_run else self.create_publisher(command_type(self.robot), command_topic, COMMANDS)
         )
         self._summaries = self.create_publisher(EpisodeSummary, "target/episodes", qos.EPISODES)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -98,12 +103,10 @@ class ArmNode(Node):
         if self.lockstep:
             self._silence = self.create_timer(_SILENCE, self._on_silence, clock=STEADY)
         else:
-            self.create_timer(self.robot.period, self._on_timer)
+            self.create_timer(self.robot.period, self._on_timer, clock=None if self._simulated else STEADY)
         self.create_timer(_REPORT_PERIOD, self._report, clock=STEADY)
         dry = " (dry run: none is sent)" if self.dry_run else ""
-        self.get_logger().info(
-            f"{self.contract.task} on {self.robot.name}, commands on {self._commands.topic_name}{dry}"
-        )
+        self.get_logger().info(f"{self.contract.task} on {self.robot.name}, commands on {command_topic}{dry}")
 
     def on_episode(self, finished: FinishedEpisode, summary: EpisodeSummary) -> None:
         """Do with an ended episode what the node is for; its summary is published here."""
@@ -113,7 +116,13 @@ class ArmNode(Node):
 
     def _on_cube(self, msg: PointStamped) -> None:
         cube = np.array([msg.point.x, msg.point.y, msg.point.z])
-        self._cube = cube if np.isfinite(cube).all() else None
+        if msg.header.frame_id != self.contract.frame:
+            self.get_logger().warning(
+                f"cube refused: its frame is {msg.header.frame_id!r}, {self.contract.frame!r} is needed",
+                throttle_duration_sec=5.0,
+            )
+        elif (np.abs(cube) < _FAR).all():
+            self._cube, self._cube_heard = cube, time.monotonic()
 
     def _on_state(self, msg: JointState) -> None:
         stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9
@@ -140,8 +149,9 @@ class ArmNode(Node):
         self._tick(self._state.time + _SILENCE if self._state else 0.0)
 
     def _tick(self, now: float) -> None:
-        tick = self._machine.tick(self._state, self._cube, now, self._fault)
-        if tick.command is not None and not self.dry_run:
+        cube = self._cube if time.monotonic() - self._cube_heard < _SILENCE else None
+        tick = self._machine.tick(self._state, cube, now, self._fault or self._rivals)
+        if tick.command is not None and self._commands is not None:
             self._commands.publish(command_to_msg(self.robot, tick.command))
         if tick.finished is not None:
             self._hand_over(tick.finished)
@@ -172,7 +182,14 @@ class ArmNode(Node):
             return  # it came too soon after another one; the next tick tries again
         self._told = problem
 
+    def _look_for_rivals(self) -> None:
+        """Two nodes that command one arm tear it to and fro: neither shall move it."""
+        publishers = self.count_publishers(self._command_topic)
+        alone = self._commands is None or publishers <= 1
+        self._rivals = "" if alone else f"{publishers} nodes send commands on {self._command_topic}: stop the others"
+
     def _report(self) -> None:
+        self._look_for_rivals()
         machine, cadence = self._machine, self._cadence.report()
         figures = {
             "target_rate": cadence.target_rate,
@@ -187,4 +204,5 @@ class ArmNode(Node):
         self._diagnostics.publish(control_report(self.id, self.robot.name, phase, machine.problem, figures, stamp))
 
     def _now(self) -> float:
-        return float(self.get_clock().now().nanoseconds) * 1e-9
+        """Seconds that no change of the machine's clock makes jump; simulated ones where time is simulated."""
+        return float(self.get_clock().now().nanoseconds) * 1e-9 if self._simulated else time.monotonic()

@@ -17,7 +17,7 @@ from torch.utils.tensorboard import SummaryWriter
 from ompo_ros.conversions import check_episode, tensors_to_msgs, transitions_from_msg
 from ompo_ros.domains.tasks import Task
 from ompo_ros.files import write_whole
-from ompo_ros.learning import Agent, Config, checkpoint, make_agent, settings
+from ompo_ros.learning import Config, checkpoint, make_agent, settings
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.nodes import qos
@@ -28,6 +28,7 @@ from ompo_ros.streams import StreamCounts
 from ompo_ros.transitions import InvalidData, Origin
 
 SLICE = 4  # updates between two looks at the callbacks: a few dozen milliseconds on one core
+BEHIND = 15.0  # s of updates that may be due before it is told
 DRAIN = 0.05  # s; how long callbacks may go on before training goes on
 
 
@@ -58,9 +59,8 @@ class Learner(Node):
         refuse_unknown(self)
         self._version = 0
         dimensions = (contract.observation_size, contract.action_size)
-        resumed = self._resume(device, dimensions) if resume else None
-        self._agent = resumed or make_agent(config, *dimensions, seed, device)
-        if pretrained and resumed is None:
+        self._agent = make_agent(config, *dimensions, seed, device)
+        if not (resume and self._resume()) and pretrained:
             load_networks(self._agent, resource_path(pretrained))
         self._counts = StreamCounts()
         self._refused = self._target_episodes = 0
@@ -109,17 +109,20 @@ class Learner(Node):
             )
         return Config.from_dict(values)
 
-    def _resume(self, device: str, dimensions: tuple[int, int]) -> Agent | None:
+    def _resume(self) -> bool:
+        """Go on from the newest checkpoint, of which settings and sizes have to be ours; whether there is one."""
+        if self._version_file.exists():  # also without a checkpoint: a version means one policy for ever
+            self._version = json.loads(self._version_file.read_text())["version"]
         newest = checkpoint.newest_good(self._folder / "checkpoints")
         if newest is None:
-            self.get_logger().warning(f"nothing to resume in {self._folder}, starting afresh")
-            return None
-        agent = checkpoint.load(newest, device)
-        if (agent.obs_dim, agent.act_dim) != dimensions:
-            raise InvalidParameter(f"{newest} is of another task: {(agent.obs_dim, agent.act_dim)}, not {dimensions}")
-        self._version = json.loads(self._version_file.read_text())["version"] if self._version_file.exists() else 0
-        self.get_logger().info(f"resumed from {newest}: {agent.updates} updates, policy {self._version}")
-        return agent
+            self.get_logger().info(f"nothing to resume in {self._folder}, starting afresh")
+            return False
+        try:
+            checkpoint.restore(self._agent, newest)
+        except checkpoint.CheckpointError as error:
+            raise InvalidParameter(str(error)) from error
+        self.get_logger().info(f"resumed from {newest}: {self._agent.updates} updates, policy {self._version}")
+        return True
 
     @property
     def _version_file(self) -> Path:
@@ -175,7 +178,7 @@ class Learner(Node):
         """Make the updates that are due, a slice of them at most; False if none is."""
         seen = self._agent.experience.seen
         due = self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates)
-        if self._paused or due == 0 or not self._agent.ready:
+        if self._done or self._paused or due == 0 or not self._agent.ready:
             self._finish_if_done()
             return False
         self._metrics = self._agent.update(min(due, SLICE))
@@ -221,6 +224,7 @@ class Learner(Node):
         since, updates_then = self._rate_mark
         rate = (self._agent.updates - updates_then) / max(now - since, 1e-3)
         self._rate_mark = (now, self._agent.updates)
+        self._warn_if_behind(rate)
         metrics = {name: float(value) for name, value in self._metrics.items()}
         for name, value in metrics.items():
             self._log.add_scalar(f"learner/{name}", value, self._agent.updates)
@@ -243,6 +247,15 @@ class Learner(Node):
                 metric_values=list(metrics.values()),
             )
         )
+
+    def _warn_if_behind(self, rate: float) -> None:
+        seen, updates = self._agent.experience.seen, self._agent.updates
+        behind = self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], updates)
+        if self._state() == LearnerStatus.TRAINING and behind > BEHIND * rate:
+            self.get_logger().warning(
+                f"{behind} updates behind: {rate:.0f}/s are made, update_to_data asks for more",
+                throttle_duration_sec=30.0,
+            )
 
     def _state(self) -> int:
         if self._done:

@@ -103,10 +103,6 @@ class PolicyServer(Node):
             stamp = msg.stamp.sec + 1e-9 * msg.stamp.nanosec
             training = Training(msg.updates, msg.target_steps)
             policy = self._keeper.accept(tensors, version=msg.version, stamp=stamp, training=training)
-            if policy.manifest.architecture != msg.architecture:
-                raise InvalidData(
-                    "architecture", f"{msg.architecture!r}, the tensors say {policy.manifest.architecture!r}"
-                )
         except REFUSED as error:
             self._refuse(f"weights {msg.version}", error)
             return

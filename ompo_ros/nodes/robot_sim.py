@@ -15,11 +15,12 @@ from std_msgs.msg import Header
 
 from ompo_ros.control.robot import load_robot
 from ompo_ros.control.stand_in import SIMULATORS, Measurement, make_stand_in
-from ompo_ros.domains.kinematics import BASE_FRAME, FloatArray
+from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import InvalidParameter, declare, refuse_unknown
 from ompo_ros.nodes.robot_topics import COMMANDS, STATES, CommandMessage, command_type, positions_from_msg, topic_in
+from ompo_ros.policy.contracts import contract_on
 
 _LOCKSTEP_PATIENCE = 0.3  # s without a command until a lockstep robot moves on by itself: nobody waits forever
 _MAX_CATCH_UP = 10  # publish periods made up for at once after a pause of the machine
@@ -45,6 +46,7 @@ class RobotSim(Node):
         refuse_unknown(self)
         self._robot = load_robot(preset, driver)
         self._has_cube = task == "push"
+        self._frame = contract_on(self._robot, Task(task, "dense")).frame
         self._arm = make_stand_in(
             simulator, domain, Task(task, "dense"), self._robot, seed=seed, command_timeout=timeout
         )
@@ -119,7 +121,7 @@ class RobotSim(Node):
             stamp = Time(sec=int(self._arm.time), nanosec=int(np.fmod(self._arm.time, 1.0) * 1e9))
             self._clock_topic.publish(ClockMsg(clock=stamp))
         if self._has_cube:
-            cube = PointStamped(header=Header(stamp=stamp, frame_id=BASE_FRAME))
+            cube = PointStamped(header=Header(stamp=stamp, frame_id=self._frame))
             cube.point.x, cube.point.y, cube.point.z = measured.cube.tolist()
             self._cube.publish(cube)
         self._states.publish(

@@ -5,25 +5,35 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from action_msgs.msg import GoalStatus
-from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact
-from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool
 
 from ompo_ros.conversions import check_episode, metrics_from_msg
-from ompo_ros.experiments.record import Evaluation, RunRecord, Sample, progress_line
-from ompo_ros.experiments.report import write_run
+from ompo_ros.experiments.record import Evaluation, Sample, progress_line
+from ompo_ros.experiments.report import resumed_record, write_run
 from ompo_ros.nodes import qos
+from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.main import STEADY, Finished, run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.transitions import InvalidData
 
+_EVALUATION_PATIENCE = 600.0  # s in which a failed evaluation is asked for again: the gate's own may take minutes
 _EXPORT_PATIENCE = 10.0  # s that the learner's newest actor may take to become a policy; one may also be refused
+
+
+@dataclass
+class _Wanted:
+    """An evaluation to be had."""
+
+    episodes: int
+    then: Callable[[Evaluation | None], None]
+    version: int
+    since: float
 
 
 class RunManager(Node):
@@ -42,24 +52,26 @@ class RunManager(Node):
         period = declare(self, "progress_period", 5.0, "Seconds between two progress lines.", low=0.5, high=3600.0)
         target_steps = declare(self, "target_steps", 0, "Target transitions the run ends after.", low=0, high=10**9)
         refuse_unknown(self)
-        self._record = RunRecord(target_steps)
+        self._record = resumed_record(self._folder, target_steps)
         self._began: float | None = None
         self._learner: LearnerStatus | None = None
         self._awaited = (0, 0.0)  # version of the actor whose policy is waited for, and since when
         self._latest = 0
-        self._ending = False
-        self._evaluate = ActionClient(self, Evaluate, "target_collector/evaluate")
+        self._ending = self._reported = False
+        self._wanted: _Wanted | None = None
+        self._evaluation = EvaluationClient(self)
         self._enable = self.create_client(SetBool, "target_collector/set_enabled")
         self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
         self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
         self.create_timer(period, self._tell, clock=STEADY)
+        self.create_timer(1.0, self._look_after_evaluation, clock=STEADY)
         self._start = self.create_timer(0.2, self._begin_when_all_are_there, clock=STEADY)
 
     # -- stages -------------------------------------------------------------------------------------------------
 
     def _begin_when_all_are_there(self) -> None:
-        if self._learner is None or not self._evaluate.server_is_ready() or not self._enable.service_is_ready():
+        if self._learner is None or not self._evaluation.ready or not self._enable.service_is_ready():
             return
         if not self._has_policy_of(self._learner.policy_version):
             return
@@ -68,7 +80,9 @@ class RunManager(Node):
 
     def _on_enabled(self, _: Future) -> None:
         """The arm is on its way home; an evaluation asked for now comes before any exploration."""
-        if self._episodes_before and self._latest > 0:
+        if self._record.before is not None:
+            self._explore(self._record.before)
+        elif self._episodes_before and self._latest > 0:
             self.get_logger().info(f"evaluating the policy as it comes, {self._episodes_before} episodes")
             self._play(self._episodes_before, self._explore)
         else:
@@ -83,7 +97,8 @@ class RunManager(Node):
     def _explore(self, before: Evaluation | None) -> None:
         self._record.before = before
         self.get_logger().info(f"before: {before or 'not evaluated, there is no policy yet'}")
-        self._began = time.monotonic()
+        spent = self._record.samples[-1].seconds if self._record.samples else 0.0
+        self._began = time.monotonic() - spent
 
     def _end(self) -> None:
         self._ending = True
@@ -99,33 +114,31 @@ class RunManager(Node):
         self.get_logger().info(f"before: {self._record.before or 'not evaluated'}")
         self.get_logger().info(f"after:  {after or 'not evaluated'}")
         self.get_logger().info(f"report: {path}")
+        self._reported = True
         raise Finished
 
     def _play(self, episodes: int, then: Callable[[Evaluation | None], None]) -> None:
         """Have the target collector evaluate the newest policy, and go on with the result."""
+        self._wanted = _Wanted(episodes, then, self._latest, time.monotonic())
+        self._look_after_evaluation()
 
-        def on_result(future: Future) -> None:
-            result = future.result()
-            if result.status != GoalStatus.STATUS_SUCCEEDED:
-                self.get_logger().error(f"the evaluation failed: {result.result.message or 'it was cancelled'}")
-                then(None)
-                return
-            played = result.result.episodes
-            successes = sum(episode.success for episode in played)
-            version = played[-1].policy_version if played else 0
-            then(Evaluation(version, successes, len(played), result.result.mean_return))
+    def _look_after_evaluation(self) -> None:
+        """Ask, and ask again: the collector may be playing for the policy server's gate."""
+        self._evaluation.check()
+        if self._wanted is not None and self._evaluation.ready:
+            self._evaluation.evaluate(self._wanted.version, self._wanted.episodes, self._on_played)
 
-        def on_answer(future: Future) -> None:
-            handle = future.result()
-            if not handle.accepted:
-                self.get_logger().error("the target collector refused to evaluate")
-                then(None)
-                return
-            handle.get_result_async().add_done_callback(on_result)
-
-        self._evaluate.send_goal_async(Evaluate.Goal(episodes=episodes, policy_version=self._latest)).add_done_callback(
-            on_answer
-        )
+    def _on_played(self, episodes: Episodes | None) -> None:
+        wanted = self._wanted
+        if wanted is None or (episodes is None and time.monotonic() - wanted.since < _EVALUATION_PATIENCE):
+            return
+        self._wanted = None
+        if episodes is None:
+            wanted.then(None)
+            return
+        successes = sum(success for success, _ in episodes)
+        mean_return = sum(value for _, value in episodes) / len(episodes)
+        wanted.then(Evaluation(wanted.version, successes, len(episodes), mean_return))
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
@@ -174,6 +187,12 @@ class RunManager(Node):
     def _tell(self) -> None:
         if self._began is not None and not self._ending:
             self.get_logger().info(progress_line(self._record))
+
+    def destroy_node(self) -> None:
+        """Leave what is known of a run that was ended from outside."""
+        if self._record.samples and not self._reported:
+            write_run(self._folder, self._record, self._settings)
+        super().destroy_node()
 
 
 def main() -> None:

@@ -78,8 +78,10 @@ class SourceCollector(Node):
         self._status = msg
 
     def wanted(self) -> bool:
-        """Whether our share of the learner's budget still has room."""
+        """Whether our share of the learner's budget still has room, and anybody hears what we send."""
         if self._status is None or self._status.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED):
+            return False
+        if self._transitions.get_subscription_count() == 0:
             return False
         return bool(self._sent_before + self._sent < self._status.source_budget / self._of)
 

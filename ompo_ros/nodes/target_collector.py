@@ -33,6 +33,7 @@ class TargetCollector(ArmNode):
             home=not self.dry_run,
         )
         self._learner_steps = -1
+        self._sent_since_status = False
         self._run, self._sequence = secrets.randbits(63), 0
         self._transitions = self.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
         self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
@@ -53,10 +54,10 @@ class TargetCollector(ArmNode):
 
     def _on_status(self, msg: LearnerStatus) -> None:
         """Believe the learner's count: it may have resumed with more than we sent, or have died with less."""
-        all_arrived = msg.target_steps == self._learner_steps
+        all_arrived = msg.target_steps == self._learner_steps and not self._sent_since_status
         if msg.target_steps > self.collector.target_steps or all_arrived:
             self.collector.target_steps = msg.target_steps
-        self._learner_steps = msg.target_steps
+        self._learner_steps, self._sent_since_status = msg.target_steps, False
 
     def on_episode(self, finished: FinishedEpisode, summary: EpisodeSummary) -> None:
         """Send what was explored to the learner, tell the evaluation what was played for it."""
@@ -71,6 +72,7 @@ class TargetCollector(ArmNode):
                 )
             )
             self._sequence += 1
+            self._sent_since_status = True
         self._evaluate.episode_ended(summary)
 
     def after_tick(self) -> None:

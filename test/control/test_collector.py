@@ -124,6 +124,7 @@ BREAKS = {
     "stale": lambda state: ArmState(state.position, state.velocity, state.time - 1.0),
     "not finite": lambda state: ArmState(state.position * np.nan, state.velocity, state.time),
     "jump": lambda state: ArmState(state.position + 2.0, state.velocity, state.time),
+    "no arm's velocity": lambda state: ArmState(state.position, state.velocity + 1e20, state.time),
     "none": lambda _: None,
 }
 
@@ -150,6 +151,25 @@ def test_a_fault_of_the_messages_holds_and_names_itself():
     before = rig.commands
     rig.run(20, fault="joint_states lack panda_joint7")
     assert rig.commands == before
+
+
+def test_an_arm_that_is_jammed_is_held_until_somebody_enables_it_again():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 30)
+    jammed = rig.arm.measured.position
+
+    def stuck(state):
+        return ArmState(jammed, np.zeros(7), state.time)
+
+    rig.run(2500, stuck)
+    assert rig.collector.phase is Phase.HELD
+    assert "~/set_enabled" in rig.collector.problem
+    before = rig.commands
+    rig.run(100, stuck)
+    rig.run(100)
+    assert rig.commands == before
+    rig.collector.enabled = True
+    rig.run_until(lambda: any(episode.transitions is not None for episode in rig.finished))
 
 
 def test_a_pause_within_an_episode_breaks_it():

@@ -196,10 +196,16 @@ def test_an_action_that_is_not_finite_brakes_and_stays_stopped_until_enabled_aga
 def test_an_arm_that_does_not_follow_is_left_alone_until_enabled_again():
     rig = Rig(Constant(AWAY))
     rig.run(15)
-    rig.run(30, lambda state: ArmState(state.position + 1.0, state.velocity, state.time))
+    began = rig.arm.time
+
+    def pushed(state):
+        slip = np.array([-2.0, *np.zeros(6)]) * min(state.time - began, 0.6)
+        return ArmState(state.position + slip, state.velocity, state.time)
+
+    rig.run(30, pushed)
     assert rig.controller.phase is Phase.STOPPED
     assert rig.controller.problem == "arm does not follow"
-    rig.run(10)
+    rig.run(10, pushed)
     assert set(rig.commands[-10:]) == {None}
 
 

@@ -28,8 +28,9 @@ class Watch:
         self.depth = math.inf
 
     def begin(self, measured):
-        """The trajectory starts at rest where the arm was measured, or at the limit it was beyond."""
+        """The trajectory starts at rest where the arm was measured, or at the limit it was a step beyond at most."""
         self.last = np.clip(measured, self.robot.position_low + 1e-6, self.robot.position_high - 1e-6)
+        assert (np.abs(self.last - measured) <= self.robot.max_step).all()
         self.depth = self._depth(self.last)
 
     def see(self, command, gap):
@@ -81,7 +82,11 @@ def run(robot, states_and_proposals, gaps, speed_scale=1.0):
 
 
 NUMBERS = st.one_of(st.floats(-4.0, 4.0), st.floats(allow_nan=True, allow_infinity=True))
+LIMITS = ROBOTS["panda"].position_low, ROBOTS["panda"].position_high
 VECTORS = st.one_of(
+    st.lists(st.floats(-0.02, 1.02), min_size=7, max_size=7).map(
+        lambda shares: LIMITS[0] + np.array(shares) * (LIMITS[1] - LIMITS[0])
+    ),
     st.lists(st.floats(-4.0, 4.0), min_size=7, max_size=7).map(np.array),
     st.lists(NUMBERS, min_size=7, max_size=7).map(np.array),
     st.lists(NUMBERS, max_size=9).map(np.array),
@@ -242,3 +247,15 @@ def test_a_clock_set_back_stops_nothing_for_good():
 def test_an_impossible_speed_scale_is_refused(scale):
     with pytest.raises(ValueError, match="speed_scale"):
         SafetyFilter(ROBOTS["panda"], scale)
+
+
+def test_an_arm_beyond_its_limits_is_not_pulled_back_at_one_stroke():
+    robot, safety = ROBOTS["panda"], SafetyFilter(ROBOTS["panda"])
+    beyond = robot.home.copy()
+    beyond[3] = robot.position_high[3] + 0.3
+    for now in (0.0, PERIOD):
+        assert safety.filter(ArmState(beyond, np.zeros(7), now), robot.home, now) is None
+    assert safety.changed[Reason.BEYOND_LIMITS] == 2
+    beyond[3] = robot.position_high[3] + 0.05
+    command = safety.filter(ArmState(beyond, np.zeros(7), 1.0), robot.home, 1.0)
+    assert np.abs(command.position - beyond).max() <= robot.max_step
