@@ -81,6 +81,7 @@ def test_a_run_goes_from_first_step_to_report_by_itself(start):
     assert {"checkpoints", "policies", "metrics.csv", "curves.png", "tensorboard"} <= {
         p.name for p in run.run_dir.iterdir()
     }
+    assert (run.run_dir / "params.yaml").read_text() == PARAMETERS
     assert run.left_behind() == []
     assert_learned(run.run_dir)
 
@@ -116,15 +117,22 @@ def test_killed_nodes_come_back_and_the_run_still_ends(start):
     assert run.left_behind() == []
 
 
-@pytest.mark.parametrize("node", ["robot_sim", "target_collector", "run_manager"])
+@pytest.mark.parametrize(
+    ("node", "reason"),
+    [
+        ("robot_sim", "the stand-in robot died"),
+        ("target_collector", "the target collector died"),
+        ("run_manager", "the run manager died"),
+    ],
+)
 @pytest.mark.timeout(120)
-def test_what_must_not_be_restarted_ends_the_run_with_a_reason(start, node):
+def test_what_must_not_be_restarted_ends_the_run_with_a_reason(start, node, reason):
     run = start(target_steps=100000)
     run.wait_for("process started", times=len(NODES))
     run.wait_for(r"commands on /ompo")
     os.kill(run.pid_of(node), signal.SIGKILL)
     assert run.end() == 1, run.output
-    assert "process has died" in run.output
+    assert reason in run.output
     assert run.left_behind() == []
 
 
@@ -134,6 +142,8 @@ def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
     run.wait_for(r"[1-9]\d\d/100000 steps")
     assert run.interrupt() == 0, run.output
     assert run.left_behind() == []
+    recorded = (run.run_dir / "metrics.csv").read_text().splitlines()
+    assert "not evaluated" in (run.run_dir / "report.md").read_text()
 
     refused = start()
     assert refused.end() == 1
@@ -143,6 +153,24 @@ def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
     resumed.wait_for(r"resumed from .*: [1-9]\d* updates")
     resumed.wait_for("updates/s")
     assert resumed.interrupt() == 0, resumed.output
+    again = (run.run_dir / "metrics.csv").read_text().splitlines()
+    assert again[: len(recorded)] == recorded
+    assert len(again) > len(recorded)
+
+
+@pytest.mark.timeout(120)
+def test_settings_that_a_node_refuses_end_the_run_with_the_reason(start):
+    run = start(algorithm="darc", setting="stationary")
+    assert run.end() == 1, run.output
+    assert "darc compares source and target" in run.output
+    assert re.search(r"learner-\d+ refused its settings", run.output)
+
+
+@pytest.mark.timeout(120)
+def test_push_comes_up_by_its_defaults(start):
+    run = start(task="push", target_steps=100000, pretrained="auto")
+    run.wait_for(r"[1-9]\d+/100000 steps")
+    assert run.interrupt() == 0, run.output
 
 
 @pytest.mark.timeout(200)

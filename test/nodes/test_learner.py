@@ -14,6 +14,7 @@ from ompo_msgs.msg import ActorWeights, LearnerStatus, TransitionBatch
 from std_srvs.srv import SetBool, Trigger
 
 from ompo_ros.conversions import tensors_from_msg, transitions_to_msg
+from ompo_ros.learning import Config, checkpoint, make_agent
 from ompo_ros.nodes import qos
 from ompo_ros.transitions import Origin, Transitions
 
@@ -45,15 +46,34 @@ def graph(ros_domain, learner):
 
 @pytest.fixture(
     params=[
-        {"learning.algorithm": "magic"},
-        {"learning.discount": 2.0},
-        {"learning.q": 3.0},
-        {"pretrained": "nothing"},
+        ({"learning.algorithm": "magic"}, "must be one of: ompo, sac"),
+        ({"learning.discount": 2.0}, "learning.discount"),
+        ({"learning.q": 3.0}, "learning.q"),
+        ({"pretrained": "nothing"}, "nothing was not found"),
     ],
     ids=str,
 )
-def refused(request, tmp_path):
-    return learner_action(tmp_path, **request.param)
+def refusal(request):
+    """Settings, and words of the sentence that refuses them."""
+    return request.param
+
+
+@pytest.fixture
+def refused(refusal, tmp_path):
+    return learner_action(tmp_path, **refusal[0])
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A learner that shall go on with a run, but with another discount."""
+    own = {name.removeprefix("learning."): value for name, value in SMALL.items()}
+    checkpoint.save(make_agent(Config(**own), 20, 7, 0, "cpu"), tmp_path / "checkpoints")
+    return learner_action(tmp_path, **{"learning.discount": 0.9})
+
+
+@launch_pytest.fixture
+def changed_graph(ros_domain, changed):
+    return launch.LaunchDescription([changed, launch_pytest.actions.ReadyToTest()])
 
 
 @launch_pytest.fixture
@@ -176,6 +196,15 @@ def test_killed_it_comes_back_with_its_buffers_its_updates_and_a_newer_policy(co
 
 
 @pytest.mark.launch(fixture=refused_graph)
-def test_a_wrong_setting_is_refused_with_a_sentence(launch_context, refused):
+def test_a_wrong_setting_is_refused_with_a_sentence(launch_context, refused, refusal):
     assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=40)
     assert refused.return_code == 2
+    assert refusal[1] in refused.get_stderr() + refused.get_stdout()
+
+
+@pytest.mark.launch(fixture=changed_graph)
+def test_a_run_is_not_gone_on_with_under_other_settings(launch_context, changed):
+    assert process_tools.wait_for_exit_sync(launch_context, changed, timeout=40)
+    assert changed.return_code == 2
+    said = changed.get_stderr() + changed.get_stdout()
+    assert "discount is 0.99 in it and 0.9 in this run: start with the same" in said

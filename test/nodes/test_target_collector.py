@@ -9,6 +9,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import PointStamped
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
@@ -16,7 +17,7 @@ from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
 from ompo_msgs.srv import GetPolicy
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import SetBool
 
 from ompo_ros.control.robot import load_robot
@@ -78,6 +79,11 @@ def dry_graph(ros_domain):
 def push_graph(ros_domain):
     options = {"task": "push", "driver": "multipanda_ros2"}
     return graph_of(robot_sim(**options), node("target_collector", lockstep=True, reward="sparse", **options))
+
+
+@launch_pytest.fixture
+def lone_push_graph(ros_domain):
+    return graph_of(node("target_collector", task="push"))
 
 
 @launch_pytest.fixture
@@ -315,12 +321,46 @@ def test_a_dry_run_does_everything_but_command_and_teach(ears):
     assert not ears.batches
 
 
+@pytest.mark.launch(fixture=graph)
+def test_while_another_node_commands_the_arm_it_holds(ears):
+    ears.until(lambda: ears.batches)
+    rival = ears.probe.node.create_publisher(Float64MultiArray, f"/ompo/{ROBOT.driver.command_topic}", COMMANDS)
+    ears.until(lambda: "2 nodes send commands" in ears.message)
+    ears.probe.spin_for(0.5)
+    ears.commands.clear()
+    ears.probe.spin_for(0.5)
+    assert not ears.commands
+    ears.probe.node.destroy_publisher(rival)
+    taught = len(ears.batches)
+    ears.until(lambda: len(ears.batches) > taught)
+
+
 @pytest.mark.launch(fixture=push_graph)
 def test_push_over_trajectory_messages(ears):
     ears.until(lambda: len(ears.batches) >= 2)
     transitions = transitions_from_msg(ears.batches[-1])
     assert transitions.obs_dim == Task("push", "sparse").contract.observation_size
     assert set(np.unique(transitions.reward)) <= {-1.0, 0.0}
+
+
+@pytest.mark.launch(fixture=lone_push_graph)
+def test_a_cube_in_another_frame_or_of_long_ago_is_no_cube(ears):
+    cubes = ears.probe.node.create_publisher(PointStamped, "/ompo/cube", STATES)
+    still = JointState(name=ROBOT.joint_names, position=ROBOT.home.tolist(), velocity=[0.0] * 7)
+
+    def until_told(words, frame):
+        def told():
+            if frame:
+                cubes.publish(PointStamped(header=Header(frame_id=frame)))
+            ears.states.publish(still)
+            return words in ears.message if words else ears.commands
+
+        ears.until(told)
+
+    until_told("`cube` is silent", "camera")
+    assert not ears.commands
+    until_told("", CONTRACT.frame)
+    until_told("`cube` is silent", "")
 
 
 @pytest.mark.launch(fixture=timed_graph)
@@ -331,6 +371,7 @@ def test_in_its_own_time_the_loop_keeps_its_rate_and_reports_it(ears):
     ears.until(lambda: ears.batches and int(figures().get("ticks", 0)) > 50)
     ears.until(lambda: any(key.startswith("filtered: ") for key in figures()))
     assert float(figures()["target_rate"]) == 25.0
+    ears.until(lambda: 20.0 < float(figures()["actual_rate"]) < 26.0)
     assert int(figures()["filter_calls"]) > 0
     assert ears.reports[-1].status[0].hardware_id == "panda"
 
