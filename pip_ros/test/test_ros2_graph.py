@@ -381,6 +381,11 @@ def test_param_list_of_all_nodes_with_types(listings):
     assert listings["param list --param-type --filter [^su]"] == expected
 
 
+def test_param_describe(env):
+    told = lines(ros2("param", "describe", "/demo/helper", "gain", *DIRECT, env=env))
+    assert told == ["Parameter name: gain", "  Type: double", "  Constraints:"]
+
+
 def test_param_get(env):
     processes = ros2_together(*(("param", "get", "/demo/helper", name, *DIRECT) for name in PARAMETERS), env=env)
     assert [lines(process) for process in processes] == [[text] for _, text in PARAMETERS.values()]

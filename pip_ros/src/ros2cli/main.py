@@ -60,6 +60,7 @@ COMMANDS: Mapping[str, Verb | Group] = {
     "param": Group(
         "Various param related sub-commands",
         {
+            "describe": Verb("ros2cli.verbs.param_describe", "Show descriptive information about declared parameters"),
             "get": Verb("ros2cli.verbs.param_get", "Get parameter"),
             "list": Verb("ros2cli.verbs.param_list", "Output a list of available parameters"),
             "set": Verb("ros2cli.verbs.param_set", "Set parameter"),

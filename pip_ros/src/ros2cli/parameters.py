@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue, SetParametersResult
+from rcl_interfaces.msg import Parameter, ParameterDescriptor, ParameterType, ParameterValue, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter_client import AsyncParameterClient
 
@@ -28,10 +28,15 @@ _TYPES = {
 
 
 def add_node_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of the verbs that speak to one parameter of one node."""
+    add_one_node_arguments(parser)
+    parser.add_argument("parameter_name", help="Name of the parameter")
+
+
+def add_one_node_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the verbs that speak to one node's parameters."""
     parser.add_argument("node_name", help="Name of the ROS node")
     parser.add_argument("--include-hidden-nodes", action="store_true", help="Consider hidden nodes as well")
-    parser.add_argument("parameter_name", help="Name of the parameter")
     parser.add_argument(
         "--timeout", metavar="N", type=int, default=4, help="Seconds to wait for the node (default %(default)s)"
     )
@@ -42,6 +47,11 @@ def describe_value(value: ParameterValue) -> tuple[str, object]:
     label, _, field = _TYPES[value.type]
     content = getattr(value, field)
     return label, content.tolist() if hasattr(content, "tolist") else content
+
+
+def type_name(descriptor: ParameterDescriptor) -> str:
+    """Give a parameter's type in the words of `param list`."""
+    return _TYPES[descriptor.type][1] if descriptor.type in _TYPES else "not set"
 
 
 class RemoteParameters:
@@ -58,9 +68,11 @@ class RemoteParameters:
         return sorted(response.result.names)
 
     def type_names(self, names: list[str]) -> dict[str, str]:
-        response = spin_for_result(self._node, self._client.describe_parameters(names))
-        known = {number: words for number, (_, words, _) in _TYPES.items()}
-        return {descriptor.name: known.get(descriptor.type, "not set") for descriptor in response.descriptors}
+        return {descriptor.name: type_name(descriptor) for descriptor in self.descriptors(names)}
+
+    def descriptors(self, names: list[str]) -> list[ParameterDescriptor]:
+        """What the node says of parameters; nothing if one of them is not declared."""
+        return list(spin_for_result(self._node, self._client.describe_parameters(names)).descriptors)
 
     def get(self, name: str) -> ParameterValue | None:
         """Read one parameter; None when it is not declared or has no value."""
