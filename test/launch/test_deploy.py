@@ -17,7 +17,7 @@ from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import STABLE
 
 # Steps of the arm after which its drives begin to creep.
-DRIFT = "drift:\n  action_bias:\n    jumps: {at: [3000], values: [0.0, 0.5]}\n    over: steps\n"
+DRIFT = "drift:\n  action_bias:\n    jumps: {at: [3000], values: [0.0, 0.75]}\n    over: steps\n"
 GOALS = ([0.48, -0.12, 0.08], [0.7, 0.12, 0.25], [0.48, 0.12, 0.25], [0.7, -0.12, 0.08])
 
 
