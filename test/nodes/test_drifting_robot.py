@@ -82,7 +82,7 @@ def test_stable_follows_what_still_works_on_a_changed_robot(learner, server, lau
 
     learner.publish(3, shift=-0.6)  # leans the wrong way; that it seems worse makes the server measure stable anew
     learner.until(lambda: learner.versions() == [1, 2, 1])
-    process_tools.assert_stderr_sync(
+    assert process_tools.wait_for_stderr_sync(
         launch_context,
         server,
         lambda text: "measuring stable 2 anew" in text and "stable fell back from 2 to 1: " in text,
@@ -90,7 +90,7 @@ def test_stable_follows_what_still_works_on_a_changed_robot(learner, server, lau
     )
     learner.publish(4, shift=0.8)  # made for the robot as it is now
     learner.until(lambda: learner.versions() == [1, 2, 1, 4])
-    process_tools.assert_stderr_sync(
+    assert process_tools.wait_for_stderr_sync(
         launch_context, server, lambda text: "policy 4 is stable: " in text and "P(success >= stable's" in text
     )
     notes = {version: info.note for version, info in learner.policies().items()}

@@ -119,7 +119,7 @@ def lab(probe):
 @pytest.mark.launch(fixture=lockstep_graph)
 def test_a_file_reaches_its_goal_once_enabled_and_is_silent_before_and_after(lab, file_controller):
     lab.until(lambda: lab.message == "disabled")
-    assert lab.states
+    lab.until(lambda: lab.states)
     assert not lab.commands
     assert lab.enable().message == "enabled"
     lab.until(lambda: lab.message == "running")
@@ -150,7 +150,7 @@ def test_a_file_reaches_its_goal_once_enabled_and_is_silent_before_and_after(lab
 )
 def test_a_wrong_goal_is_refused_and_the_one_before_kept(lab, file_controller, launch_context, goal, frame, said):
     lab.ask_for(goal, frame)
-    process_tools.assert_stderr_sync(
+    assert process_tools.wait_for_stderr_sync(
         launch_context, file_controller, lambda text: "refused a goal" in text and said in text, timeout=20
     )
     lab.until(lambda: lab.figures.get("goal") == "0.600 0.000 0.150")
@@ -171,7 +171,9 @@ def test_stable_policies_are_swapped_while_the_arm_moves_without_a_jump(lab, con
     lab.probe.spin_for(0.5)
     broken = shipped_policy(4)
     lab.stable.publish(artifact_to_msg(broken.onnx[:-1], {}, version=4, stamp=Time()))
-    process_tools.assert_stderr_sync(launch_context, controller, lambda text: "refused a policy" in text, timeout=20)
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, controller, lambda text: "refused a policy" in text, timeout=20
+    )
     lab.reports.clear()
     lab.until(lambda: float(lab.figures.get("inference_p50_us", 0.0)) > 0.0)
     assert (lab.figures["policy_version"], lab.figures["policy_swaps"]) == ("3", "2")
@@ -240,6 +242,6 @@ def test_a_file_that_cannot_be_run_is_refused_with_a_sentence(launch_context, re
     assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
     assert refused.return_code == 2
     path, said = wrong
-    process_tools.assert_stderr_sync(
+    assert process_tools.wait_for_stderr_sync(
         launch_context, refused, lambda text: f"{path} cannot be run" in text and said in text, timeout=5
     )

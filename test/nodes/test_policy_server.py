@@ -155,12 +155,12 @@ def world(ros_domain):
 @pytest.mark.launch(fixture=graph)
 def test_weights_become_a_latched_policy_that_services_hand_out(world, server, launch_context):
     world.wait_for_server()
-    world.actor.publish(weights(1, architecture="mystery"))
-    world.actor.publish(weights(2, tensors=tensors_to_msgs(tensors(2))[1:]))
+    wrong = weights(1, architecture="mystery"), weights(2, tensors=tensors_to_msgs(tensors(2))[1:])
+    for n, msg in enumerate(wrong, 1):  # one by one: only the newest weights are kept for the server
+        world.actor.publish(msg)
+        told = f"refused weights {n} ({n} refused"
+        assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text, told=told: told in text, 20)
     world.actor.publish(weights(3))
-    process_tools.assert_stderr_sync(
-        launch_context, server, lambda text: "refused weights 2 (2 refused" in text, timeout=20
-    )
     world.spin_until(lambda: [info.version for info in world.ask(ListPolicies, "list_policies").policies] == [3])
     world.listen_to_channels()
     world.spin_until(lambda: world.versions("latest") == [3])
@@ -215,7 +215,7 @@ def test_stable_falls_back_when_the_robot_says_so_and_a_user_can_hold_it(world, 
     for _ in range(6):
         world.episodes.publish(episode(2, success=False))
     world.spin_until(lambda: world.versions("stable") == [1, 2, 1])
-    process_tools.assert_stderr_sync(
+    assert process_tools.wait_for_stderr_sync(
         launch_context, server, lambda text: "stable fell back from 2 to 1: 0/" in text, timeout=10
     )
     answer = world.ask(ActivatePolicy, "activate_policy", version=2, channel="stable", pin=True, reason="to look at it")
@@ -254,7 +254,9 @@ def test_a_killed_server_comes_back_with_what_was_active(world, server):
 def test_a_wrong_parameter_is_refused_by_its_name(launch_context, refused, wrong):
     assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
     assert refused.return_code == 2
-    process_tools.assert_stderr_sync(launch_context, refused, lambda text: next(iter(wrong)) in text, timeout=5)
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, refused, lambda text: next(iter(wrong)) in text, timeout=5
+    )
 
 
 @pytest.mark.launch(fixture=graph)

@@ -144,4 +144,6 @@ def test_a_wrong_parameter_is_refused_by_what_is_wrong(launch_context, refused):
     action, (name, value) = refused
     assert process_tools.wait_for_exit_sync(launch_context, action, timeout=30)
     assert action.return_code == 2
-    process_tools.assert_stderr_sync(launch_context, action, lambda text: name in text or str(value) in text, timeout=5)
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, action, lambda text: name in text or str(value) in text, timeout=5
+    )

@@ -198,7 +198,7 @@ def test_a_broken_state_drops_the_episode_whole_and_the_next_comes(ears, collect
     for batch in ears.batches:
         assert transitions_from_msg(batch).step.tolist() == list(range(EPISODE_STEPS))
     told = "not finite for panda_joint1" if broken == "nan" else "lack panda_joint7"
-    process_tools.assert_stderr_sync(launch_context, collector, lambda text: told in text, timeout=5)
+    assert process_tools.wait_for_stderr_sync(launch_context, collector, lambda text: told in text, timeout=5)
 
 
 @pytest.mark.launch(fixture=fr3_graph)

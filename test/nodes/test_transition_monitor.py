@@ -97,7 +97,7 @@ def test_counts_what_came_what_was_lost_and_what_was_refused(collector):
 def test_a_wrong_parameter_is_refused_by_its_name(launch_context, refused):
     assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
     assert refused.return_code == 2
-    process_tools.assert_stderr_sync(launch_context, refused, lambda text: "period" in text, timeout=5)
+    assert process_tools.wait_for_stderr_sync(launch_context, refused, lambda text: "period" in text, timeout=5)
 
 
 @pytest.mark.launch(fixture=graph)
