@@ -59,9 +59,12 @@ def node(ros_domain) -> Iterator[Node]:
 
 @pytest.mark.launch(fixture=echo)
 def test_a_thousand_batches_come_back_as_they_went(node):
-    counts, altered = StreamCounts(), []
+    counts, altered, connected = StreamCounts(), [], []
 
     def compare(msg: TransitionBatch) -> None:
+        if msg.collector_id == "first":
+            connected.append(True)
+            return
         counts.count(msg.collector_id, msg.run, msg.sequence)
         sent, received = batch(msg.sequence), transitions_from_msg(msg)
         fields = set(vars(sent)) - {"origin"}
@@ -80,7 +83,12 @@ def test_a_thousand_batches_come_back_as_they_went(node):
             executor.spin_once(timeout_sec=0.1)
         assert condition(), f"{counts.received} of {BATCHES} batches came back"
 
-    spin_until(lambda: publisher.get_subscription_count() and node.count_publishers("target/transitions"), 30)
+    def answered() -> bool:
+        """Both ways are open only once something came back: an endpoint that is seen need not see us yet."""
+        publisher.publish(transitions_to_msg(batch(0), collector_id="first", run=1, sequence=0, stamp=Time()))
+        return bool(connected)
+
+    spin_until(answered, 30)
     for sequence in range(BATCHES):
         msg = transitions_to_msg(batch(sequence), collector_id="test", run=1, sequence=sequence, stamp=Time())
         publisher.publish(msg)

@@ -151,7 +151,7 @@ def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
 
     resumed = start(resume="true", target_steps=100000)
     resumed.wait_for(r"resumed from .*: [1-9]\d* updates")
-    resumed.wait_for("updates/s")
+    resumed.wait_for("updates/s", times=5)
     assert resumed.interrupt() == 0, resumed.output
     again = (run.run_dir / "metrics.csv").read_text().splitlines()
     assert again[: len(recorded)] == recorded
