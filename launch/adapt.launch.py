@@ -128,19 +128,29 @@ def keep_parameters(values: dict[str, str]) -> None:
     (folder / "params.yaml").write_bytes(Path(values["params_file"]).read_bytes())
 
 
-def end(reason: str) -> list[LaunchDescriptionEntity]:
-    """Stop all nodes and say why: launch itself keeps the reason to itself."""
-    return [LogInfo(msg=f"ending: {reason}"), Shutdown(reason=reason)]
+def end(reason: str, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Stop all nodes and say why, unless they are stopping already: launch itself keeps the reason to itself."""
+    return [] if context.is_shutdown else [LogInfo(msg=f"ending: {reason}"), Shutdown(reason=reason)]
 
 
 def refused(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """End all when a node refuses its settings: it would refuse them again."""
-    return end(f"{event.process_name} refused its settings") if event.returncode == REFUSED else []
+    return end(f"{event.process_name} refused its settings", context) if event.returncode == REFUSED else []
+
+
+def robot_died(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """End all with the stand-in robot."""
+    return end("the stand-in robot died", context)
+
+
+def collector_died(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """End all with what moves the arm."""
+    return end("the target collector died", context)
 
 
 def run_ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """End all with the run manager, whatever ended it."""
-    return end("the run is over" if event.returncode == 0 else "the run manager died")
+    return end("the run is over" if event.returncode == 0 else "the run manager died", context)
 
 
 def node(executable: str, values: dict[str, str], parameters: dict[str, object], **options: object) -> Node:
@@ -216,7 +226,7 @@ def target_nodes(values: dict[str, str]) -> list[Node]:
     told = {name: values[name] for name, *_ in ARGUMENTS if name not in ("params_file", "run_dir", "log_level", "role")}
     manager = {"run_dir": values["run_dir"], "target_steps": int(values["target_steps"]), "settings": json.dumps(told)}
     nodes = [
-        node("target_collector", values, collector, on_exit=end("the target collector died")),
+        node("target_collector", values, collector, on_exit=collector_died),
         node("run_manager", values, manager, on_exit=run_ended),
     ]
     if values["target"] == "real":
@@ -227,7 +237,7 @@ def target_nodes(values: dict[str, str]) -> list[Node]:
         "domain": values["target_domain"],
         "real_time_factor": float(values["real_time_factor"]),
     }
-    return [node("robot_sim", values, robot, on_exit=end("the stand-in robot died")), *nodes]
+    return [node("robot_sim", values, robot, on_exit=robot_died), *nodes]
 
 
 REPLACED = {"respawn": True, "respawn_delay": 1.0, "on_exit": refused}

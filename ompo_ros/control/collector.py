@@ -90,6 +90,7 @@ class Collector:
         self._enabled = True
         self._held_by = ""
         self._stops = 0  # of the safety filter since the last whole episode
+        self._stopping = False
         self.evaluation: Evaluation | None = None
         self.phase = Phase.WAITING
         self.problem = "no joint state has come yet"
@@ -282,8 +283,9 @@ class Collector:
         command, why = self.motion.propose(state, proposal, now)
         if why:
             self.phase, self.problem, self._homing = Phase.WAITING, f"stopped: {why}", None
-            self._stops += 1
+            self._stops += not self._stopping  # braking takes several ticks
             if self._stops == _STOPS:
                 self._held_by = f"stopped {_STOPS} times in a row: {why}; see what bars it, then call ~/set_enabled"
             finished = finished or self._drop()
+        self._stopping = bool(why)
         return Tick(command, finished)

@@ -172,6 +172,23 @@ def test_an_arm_that_is_jammed_is_held_until_somebody_enables_it_again():
     rig.run_until(lambda: any(episode.transitions is not None for episode in rig.finished))
 
 
+def test_an_arm_that_is_pushed_away_once_plays_on():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 30)
+    began = rig.arm.time
+
+    def pushed(state):
+        elapsed = state.time - began
+        slip = np.array([-2.0, *np.zeros(6)]) * max(min(elapsed, 0.8 - elapsed), 0.0)
+        return ArmState(state.position + slip, state.velocity, state.time)
+
+    rig.run(30, pushed)
+    assert "stopped: arm does not follow" in rig.problems
+    assert [episode.transitions for episode in rig.finished] == [None]
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert len(rig.finished[1].transitions) == EPISODE_STEPS
+
+
 def test_a_pause_within_an_episode_breaks_it():
     rig = Rig()
     rig.run_until(lambda: len(rig.observed) == 10)
