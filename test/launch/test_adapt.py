@@ -106,7 +106,7 @@ def assert_learned(run_dir: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_killed_nodes_come_back_and_the_run_still_ends(start):
-    run = start(target_steps=1000)
+    run = start(target_steps=600)
     run.wait_for("updates/s")
     for node in ("source_collector", "policy_server", "learner"):
         run.wait_for(r"policy/latest: \d+")
