@@ -87,7 +87,7 @@ class Collector:
         self.task = task
         self.motion = Motion(robot, task, speed_scale)
         self.policy: Policy | None = None
-        self._enabled = True
+        self._enabled = False
         self._held_by = ""
         self._stops = 0  # of the safety filter since the last whole episode
         self._stopping = False
@@ -151,14 +151,17 @@ class Collector:
             return self._stop(Phase.WAITING, doubt, state, now)
         if self._held_by:
             return self._stop(Phase.HELD, self._held_by, state, now)
+        if self.motion.retreating:
+            return self._stop(Phase.WAITING, self.problem, state, now)
         if self.phase in (Phase.WAITING, Phase.HELD):
             self.phase = Phase.IDLE
         self.problem = ""
         abandoned = self._episode is not None and self._episode.deterministic and self.evaluation is None
         if abandoned or not self._wanted():
-            return self._stop(Phase.IDLE, "", state, now)
+            waits = self._enabled and self.policy is None
+            return self._stop(Phase.IDLE, "no policy has come on policy/latest yet" if waits else "", state, now)
         if self.phase is Phase.IDLE:
-            self.motion.begin()
+            self.motion.begin(state)
             self._go_home(state)
         if self.phase is Phase.HOMING:
             return self._home(state, cube, now)
@@ -169,7 +172,8 @@ class Collector:
         if not self._enabled:
             return False
         evaluating = self.evaluation is not None and not self.evaluation.done
-        return evaluating or not self.exploration_done or self._episode is not None
+        exploring = self.policy is not None and not self.exploration_done
+        return evaluating or exploring or self._episode is not None
 
     def _doubt(self, state: ArmState | None, cube: FloatArray | None, now: float) -> str:
         doubt = self.motion.doubt(state, cube, now)
@@ -275,8 +279,7 @@ class Collector:
     def _choose(self, obs: Float32Array, deterministic: bool) -> tuple[Float32Array, int]:
         if deterministic and self.evaluation is not None:
             return self.evaluation.policy.act(obs), self.evaluation.policy.version
-        if self.policy is None:
-            return self._rng.uniform(-1.0, 1.0, JOINTS).astype(np.float32), 0
+        assert self.policy is not None  # noqa: S101 - without one nothing begins
         return self.policy.sample(obs, self._rng), self.policy.version
 
     def _send(self, state: ArmState, proposal: FloatArray, now: float, finished: FinishedEpisode | None) -> Tick:

@@ -67,7 +67,7 @@ class Controller:
         self._robot = robot
         self._task = task
         self._newest = newest
-        self._motion = Motion(robot, task, speed_scale)
+        self.motion = Motion(robot, task, speed_scale)
         self.policy: Policy | None = None  # the one that runs, or will once the arm may move
         self._enabled = False
         self._stopped_by = ""
@@ -87,7 +87,7 @@ class Controller:
     @enabled.setter
     def enabled(self, value: bool) -> None:
         self._enabled, self._stopped_by = value, ""
-        self._motion.trust()
+        self.motion.trust()
 
     def go_to(self, goal: FloatArray) -> None:
         """Take another goal (3,), or raise ValueError; while the arm runs, an attempt at it begins."""
@@ -106,25 +106,25 @@ class Controller:
             "goal": " ".join(f"{x:.3f}" for x in self.goal),
             "attempts": self._attempts,
             "successes": self._successes,
-            **self._motion.figures(),
+            **self.motion.figures(),
         }
 
     def tick(self, state: ArmState | None, cube: FloatArray | None, now: float, fault: str = "") -> Tick:
         """Advance by one control period; `fault` says what is wrong with the robot's messages, if anything is."""
-        if not self._motion.due(now):
+        if not self.motion.due(now):
             return Tick()
         starts = self._swap() or self.phase is not Phase.RUNNING
         # A state that goes stale before the next tick would be acted on too long.
-        doubt = fault or self._motion.doubt(state, cube, now, ahead=self._robot.period)
+        doubt = fault or self.motion.doubt(state, cube, now, ahead=self._robot.period)
         if doubt or state is None:
             return self._stop(Phase.WAITING, doubt, state, now)
         if not self._enabled:
             return self._stop(Phase.DISABLED, "", state, now)
-        if self._stopped_by:
+        if self._stopped_by or self.motion.retreating:
             return self._stop(Phase.STOPPED, self._stopped_by, state, now)
         if self.policy is None:
             return self._stop(Phase.NO_POLICY, "no stable policy has come yet", state, now)
-        self._motion.begin()
+        self.motion.begin(state)
         self.phase, self.problem = Phase.RUNNING, ""
         return self._run(self.policy, starts, state, NO_CUBE if cube is None else cube, now)
 
@@ -146,7 +146,7 @@ class Controller:
         action = self._blended(wanted, starts)
         if self._attempt is not None:
             self._attempt.act(action.astype(np.float32), policy.version)
-        command, why = self._motion.propose(state, state.position + INCREMENT * action, now)
+        command, why = self.motion.propose(state, state.position + INCREMENT * action, now)
         if why:
             self._halt(Phase.STOPPED, why)
             self._stopped_by = why
@@ -180,7 +180,7 @@ class Controller:
 
     def _stop(self, phase: Phase, problem: str, state: ArmState | None, now: float) -> Tick:
         self._halt(phase, problem)
-        return Tick(self._motion.brake(state, now))
+        return Tick(self.motion.brake(state, now))
 
     def _halt(self, phase: Phase, problem: str) -> None:
         self.phase, self.problem = phase, problem

@@ -9,6 +9,7 @@ import numpy as np
 
 from ompo_ros.control.continuity import Continuity
 from ompo_ros.control.episode import FinishedEpisode
+from ompo_ros.control.following import Following
 from ompo_ros.control.robot import Robot
 from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
 from ompo_ros.domains.kinematics import FloatArray
@@ -16,6 +17,9 @@ from ompo_ros.domains.tasks import Task
 
 NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks that do not look at it
 _NO_ARMS_VELOCITY: Final = 10.0  # times the limits
+_MOVED: Final = 0.1  # rad from where it was left: others have moved the arm, or its driver let go
+_RETREATED: Final = 2e-3  # rad
+_STANDS: Final = 1e-6  # rad/s
 _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
 
 
@@ -35,7 +39,10 @@ class Motion:
         self._task = task
         self.filter = SafetyFilter(robot, speed_scale)
         self._continuity = Continuity(robot)
+        self._following = Following()
         self.moving = False  # whether commands go out
+        self._retreat: FloatArray | None = None  # where to lead a driver back to whose arm did not follow
+        self._left_at: FloatArray | None = None  # where the arm was measured when it was last commanded
         self._last_tick = -np.inf
 
     def due(self, now: float) -> bool:
@@ -66,30 +73,59 @@ class Motion:
         return ""
 
     def trust(self) -> None:
-        """Believe the next joint state: somebody has looked."""
+        """Accept the next joint state: somebody has looked."""
         self._continuity.forget()
 
-    def begin(self) -> None:
-        """Start from where the arm is, if it stood: others may have moved it since."""
-        if not self.moving:
-            self.filter.forget()
+    @property
+    def retreating(self) -> bool:
+        """Whether the driver is still being led back to an arm that did not follow."""
+        return self._retreat is not None and self.moving
+
+    def begin(self, state: ArmState) -> None:
+        """If the arm stood, start from where it is, or go on from where its driver still holds it."""
+        if self.moving:
+            return
+        self._following.forget()
+        moved = self._left_at is None or np.abs(state.position - self._left_at).max() > _MOVED
+        self.filter.resume(moved=bool(moved))
 
     def propose(self, state: ArmState, proposal: FloatArray, now: float) -> tuple[SafeCommand | None, str]:
-        """Turn a position (7,) into a command; the text says why the filter stops the arm, if it does."""
-        command = self.filter.filter(state, proposal, now)
+        """Turn a position (7,) into a command; the text says why the arm is stopped, if it is."""
+        reference = self.filter.reference(now)
+        blocked = "" if reference is None else self._following.doubt(now, reference, state.position)
+        command = self.filter.filter(state, None if blocked else proposal, now)
         why = command.reasons & _STOPPING if command is not None else frozenset()
-        self.moving = not (why and command is not None and command.at_rest)
-        return command, ", ".join(sorted(reason.value for reason in why))
+        self.moving = command is not None and not (bool(why or blocked) and command.at_rest)
+        self._left_at = state.position
+        if blocked or Reason.LEAD in why:
+            self._retreat, self.moving = state.position, command is not None
+            self._following.forget()
+        return _sent(command), blocked or ", ".join(sorted(reason.value for reason in why))
 
     def brake(self, state: ArmState | None, now: float) -> SafeCommand | None:
         """Brake to rest, then send nothing more: a driver holds the last position by itself."""
         if not self.moving:
             return None
-        command = self.filter.filter(state, None, now)
-        self.moving = command is not None and not command.at_rest
-        return command
+        target = self._retreat
+        command = self.filter.filter(state, target, now, retreat=True)
+        if command is None or (target is None and command.at_rest):
+            self.moving = False
+        elif target is not None and _has_ended(command, target):
+            self._retreat = None
+        return _sent(command)
 
     def figures(self) -> dict[str, int]:
         """How often the filter was asked, and what it changed."""
         changed = {f"filtered: {reason.value}": count for reason, count in sorted(self.filter.changed.items())}
         return {"filter_calls": self.filter.calls, **changed}
+
+
+def _sent(command: SafeCommand | None) -> SafeCommand | None:
+    """A command that came before its time is not sent: the driver has one."""
+    return None if command is None or Reason.EARLY in command.reasons else command
+
+
+def _has_ended(retreat: SafeCommand, target: FloatArray) -> bool:
+    """Whether a retreat has come to its target, or is not let any nearer."""
+    near = np.abs(retreat.position - target).max() < _RETREATED
+    return bool(near or np.abs(retreat.velocity).max() < _STANDS or retreat.reasons & _STOPPING)

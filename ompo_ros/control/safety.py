@@ -1,13 +1,14 @@
 """The safety filter: whatever is proposed, what comes out is a motion the arm may make and can always stop.
 
-Commands are setpoints one control period apart. After a command with velocity v the next velocity v' is chosen such
-that |v'| <= velocity, |v' - v| <= acceleration x period, and braking from there at full acceleration ends within the
-position limits and keeps the hand in the workspace. Braking is therefore always allowed: a safe command always exists.
+Each command changes the velocity from where the driver will be by then, in elapsed time, such that velocity,
+acceleration and jerk keep their limits, and braking from there ends within the position limits and in the workspace.
+Where no new motion passes, the last one goes on: it ends at rest, and was checked when it was made.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -15,14 +16,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ompo_ros.control.driver import ROUNDING, Start, driver_of
+from ompo_ros.control.plan import Moment, Plan
 from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.control.workspace import Workspace
 from ompo_ros.domains.kinematics import FloatArray
 
-_MARGIN: Final = 1e-6  # share of each limit left to rounding
+_MARGIN: Final = 1e-4  # rad of the position limits left to what lies between two looks at a plan
 _REACHED: Final = 1e-9  # rad/s by which a proposal may miss a bound without being called changed
+_KNOWN: Final = 0.5  # s of commands nobody acknowledged, after which it is not known which one the driver holds
+_SAMPLES: Final = 8  # looks at each period of a plan
 _BLENDS: Final = (1.0, 0.5, 0.25, 0.125)  # shares of a proposal tried at the workspace's border, before braking
-_LONG_AGO: Final = 0.5  # s without a call after which the arm stands still at the last command
 
 
 class Reason(str, Enum):
@@ -32,7 +36,6 @@ class Reason(str, Enum):
     VELOCITY = "velocity limit"
     STEP = "step size"
     ACCELERATION = "acceleration limit"
-    JERK = "jerk limit"
     WORKSPACE = "workspace"
     BAD_PROPOSAL = "proposal not finite or of the wrong shape"
     BAD_STATE = "joint state not finite or of the wrong shape"
@@ -53,11 +56,12 @@ class ArmState:
 
 @dataclass(frozen=True)
 class SafeCommand:
-    """The next setpoint, what was changed about it, and the setpoints (n, 7) after it that bring the arm to rest."""
+    """The next setpoint and its velocity, the knots after it that bring the arm to rest, and what was changed."""
 
+    time: float  # s of the caller's clock, from which the knots count
     position: FloatArray
     velocity: FloatArray
-    braking: FloatArray
+    knots: tuple[Moment, ...]
     reasons: frozenset[Reason]
 
     @property
@@ -66,7 +70,7 @@ class SafeCommand:
 
 
 class SafetyFilter:
-    """Stands between policy and robot, always; remembers its last command and counts what it changed."""
+    """Stands between policy and robot, always; knows what its driver was told and counts what it changed."""
 
     def __init__(self, robot: Robot, speed_scale: float = 1.0) -> None:
         if not 0.0 < speed_scale <= 1.0:
@@ -75,161 +79,190 @@ class SafetyFilter:
         self._period = robot.period
         self._low = robot.position_low + _MARGIN
         self._high = robot.position_high - _MARGIN
-        # Between -a and a any change within one period keeps the jerk limit if 2 a <= jerk x period.
-        by_jerk = robot.jerk * self._period / 2.0
-        self._jerk_binds = by_jerk < robot.acceleration
-        self._dv = np.minimum(robot.acceleration, by_jerk) * self._period * (1.0 - _MARGIN)
-        by_step = robot.max_step / self._period
-        self._step_binds = by_step < robot.velocity * speed_scale
-        self._vmax = np.minimum(robot.velocity * speed_scale, by_step) * (1.0 - _MARGIN)
+        self.driver = driver_of(robot)
+        self._velocity_limit = robot.velocity * speed_scale
+        by_velocity = self._velocity_limit * (1.0 - ROUNDING) - self.driver.reserve
+        by_step = robot.max_step / self._period * (1.0 - ROUNDING)
+        self._step_binds = by_step < by_velocity
+        self._vmax = np.maximum(np.minimum(by_velocity, by_step), 0.0)
         self._workspace = Workspace(robot)
-        self._anchored = False  # whether it is known where the arm is
-        self._position: FloatArray = np.zeros(JOINTS)
+        self._plan: Plan | None = None  # what the driver does; None while it is not known where the arm is
+        self._former: Plan | None = None  # the one before, in case the newest command never leaves
+        self._arrived: Plan | None = None  # the newest one that its driver has acknowledged
+        self.delivered = True  # whether the driver has acknowledged the last command; who sends it may know better
+        self._setpoint: FloatArray = np.zeros(JOINTS)
         self._velocity: FloatArray = np.zeros(JOINTS)
         self._time = -np.inf
         self.calls = 0
         self.changed: Counter[Reason] = Counter()
 
     def forget(self) -> None:
-        """Begin anew from where the arm is measured next: after it was moved by others, or stood disabled."""
-        self._anchored = False
+        """Begin anew from where the arm is measured next: after others may have moved it."""
+        self._plan = self._former = self._arrived = None
+
+    def resume(self, *, moved: bool) -> None:
+        """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it."""
+        self._note_arrival()
+        known = self._arrived is not None and self._time - self._arrived.start < _KNOWN
+        if moved or self.driver.meets or not known:
+            self.forget()
+        else:
+            self._plan = self._arrived
+
+    def _note_arrival(self) -> None:
+        if self.delivered:
+            self._arrived = self._plan
+
+    def withdraw(self) -> None:
+        """Take the last command back: it was not sent, so the driver goes on with the one before."""
+        self._plan = self._former
 
     def commanded(self, state: ArmState) -> FloatArray:
-        """Where the arm was last told to be; before any command, where it is."""
-        return self._position.copy() if self._anchored else np.clip(state.position, self._low, self._high)
+        """The last setpoint; before any command, where the arm is."""
+        return np.clip(state.position, self._low, self._high) if self._plan is None else self._setpoint.copy()
+
+    def reference(self, now: float) -> FloatArray | None:
+        """Where the driver has the arm at `now`, as far as commands decide; None before any command."""
+        return None if self._plan is None else self._plan.at(now).position
 
     def beyond_limits(self, position: FloatArray) -> float:
         """How far (rad) the worst joint of a measured position (7,) is outside its limits."""
         return float(np.maximum(self._low - position, position - self._high).max(initial=0.0))
 
-    def filter(self, state: ArmState | None, proposed: FloatArray | None, now: float) -> SafeCommand | None:
+    def filter(
+        self, state: ArmState | None, proposed: FloatArray | None, now: float, *, retreat: bool = False
+    ) -> SafeCommand | None:
         """Turn a proposed position (7,) into a safe one; no proposal means brake and hold.
 
-        None until a first sound state has told where the arm is: nothing can be commanded safely before.
+        None until a first sound state has shown where the arm is: nothing can be commanded safely before. A `retreat`
+        may go on although the arm does not follow: it leads back to it.
         """
         self.calls += 1
-        reasons = self._doubts(state, now)
-        if not self._anchored:
+        self._note_arrival()
+        reasons = self._doubts(state, now, retreat)
+        if self._plan is None:
             if reasons or state is None:
                 self.changed.update(reasons)
                 return None
-            self._anchored = True
-            self._position = np.clip(state.position, self._low, self._high)
-            self._velocity = np.zeros(JOINTS)
+            self._plan = self._meet(state, now)
         elif not now - self._time >= self._period / 2.0:
-            if np.isfinite(now) and now < self._time - self._period:
-                self._time = now  # the clock was set back: count from there
-            return self._command({Reason.EARLY})
-        elif now - self._time > _LONG_AGO:
-            self._velocity = np.zeros(JOINTS)
-        self._time = now
+            return self._too_early(self._plan, now)
         if proposed is not None and not _is_sound(proposed):
             reasons.add(Reason.BAD_PROPOSAL)
-        if proposed is None or reasons:
-            self._velocity = self._braked(self._velocity)
-        else:
-            self._velocity = self._toward(proposed, reasons)
-        self._position = self._position + self._velocity * self._period
+        self._former, self._time = self._plan, now
+        self._move(self._plan, None if reasons else proposed, now, reasons)
         return self._command(reasons)
 
-    def _doubts(self, state: ArmState | None, now: float) -> set[Reason]:
+    def _meet(self, state: ArmState, now: float) -> Plan:
+        """Start where the arm is; a driver that was commanded before may still stand where it was sent."""
+        position = np.clip(state.position, self._low, self._high)
+        distance = float(np.abs(self._setpoint - position).max()) if np.isfinite(self._time) else 0.0
+        return self.driver.meet(position, min(distance, self._robot.max_lead), now)
+
+    def _too_early(self, plan: Plan, now: float) -> SafeCommand:
+        """Leave the driver what it has; after a clock was set back, go on as if no time had passed."""
+        if np.isfinite(now) and now < self._time - self._period:
+            self._plan, self._time = plan.shifted(now - self._time), now
+        return self._command({Reason.EARLY})
+
+    def _doubts(self, state: ArmState | None, now: float, retreat: bool) -> set[Reason]:
         """Reasons not to move at all."""
         if state is None or not np.isfinite(now) or not now - state.time <= self._robot.stale_after:
             return {Reason.STALE}
         if not _is_sound(state.position) or not _is_sound(state.velocity):
             return {Reason.BAD_STATE}
-        if not self._anchored and self.beyond_limits(state.position) > self._robot.max_step:
-            return {Reason.BEYOND_LIMITS}  # the first command would be a jump to the limit
-        if self._anchored and np.abs(state.position - self._position).max() > self._robot.max_lead:
+        if self._plan is None:
+            # The first command would be a jump to the limit.
+            return {Reason.BEYOND_LIMITS} if self.beyond_limits(state.position) > self._robot.max_step else set()
+        if not retreat and np.abs(state.position - self._plan.at(now).position).max() > self._robot.max_lead:
             return {Reason.LEAD}
         return set()
 
-    def _toward(self, proposed: FloatArray, reasons: set[Reason]) -> FloatArray:
-        wanted = (np.clip(proposed, -1e6, 1e6) - self._position) / self._period
-        low, high = self._bounds()
-        velocity = np.clip(wanted, low, high)
-        reasons |= self._binding(wanted, velocity)
-        return self._within_workspace(velocity, low, high, reasons)
+    def _move(self, plan: Plan, proposed: FloatArray | None, now: float, reasons: set[Reason]) -> None:
+        """Replace the plan by one towards `proposed` or, without it, by one that brakes."""
+        start = self.driver.start(plan, now)
+        for velocity in self._candidates(plan, start, proposed, now, reasons):
+            new = self.driver.plan(plan, start, velocity, now)
+            if self._is_safe(new, start):
+                self._plan, self._velocity = new, velocity
+                self._setpoint = start.setpoint + velocity * self._period
+                return
+        self._plan = self.driver.stopped(plan, start, now)
+        self._velocity = self._plan.at(start.moment.time + self._period).velocity
+        self._setpoint = self._plan.positions[-1]
 
-    def _bounds(self) -> tuple[FloatArray, FloatArray]:
-        """The velocities (7,) from which every joint still stops in time."""
-        low = np.maximum(-self._vmax, self._velocity - self._dv)
-        high = np.minimum(self._vmax, self._velocity + self._dv)
-        # Rounding must not take away what the last command left open: braking.
-        braked = self._braked(self._velocity)
-        low = np.minimum(np.maximum(low, -self._stoppable(self._position - self._low)), braked)
-        high = np.maximum(np.minimum(high, self._stoppable(self._high - self._position)), braked)
-        return low, high
+    def _candidates(
+        self, plan: Plan, start: Start, proposed: FloatArray | None, now: float, reasons: set[Reason]
+    ) -> Iterator[FloatArray]:
+        """Velocities (7,) to try, best first: as proposed, along the workspace's border, slower, braking."""
+        braked = np.clip(0.0, start.slowest, start.fastest)
+        if proposed is not None:
+            wanted = (np.clip(proposed, -1e6, 1e6) - start.setpoint) / self._period
+            low, high = self._bounds(start, braked)
+            velocity = np.clip(wanted, low, high)
+            reasons |= self._binding(wanted, velocity, start)
+            yield velocity
+            reasons.add(Reason.WORKSPACE)
+            slid = self._slide(self.driver.plan(plan, start, velocity, now).positions[-1], velocity, braked)
+            for candidate in (np.clip(slid, low, high), velocity):
+                yield from (braked + share * (candidate - braked) for share in _BLENDS)
+        yield braked
+
+    def _bounds(self, start: Start, braked: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The velocities (7,) from which every joint still stops in time; braking is always among them."""
+        low = np.maximum(np.maximum(-self._vmax, start.slowest), -self._stoppable(start.setpoint - self._low))
+        high = np.minimum(np.minimum(self._vmax, start.fastest), self._stoppable(self._high - start.setpoint))
+        return np.minimum(low, braked), np.maximum(high, braked)
 
     def _stoppable(self, distance: FloatArray) -> FloatArray:
-        """The greatest velocity for one period after which braking ends within `distance`.
+        """The greatest velocity for one period after which braking ends within `distance` of the setpoint.
 
-        Braking in periods covers unit x f(m) from velocity m x dv, f being linear between f(n) = n (n + 1) / 2.
+        Braking in periods covers unit x f(m) from velocity m x change, f being linear between f(n) = n (n + 1) / 2.
         """
-        unit = self._dv * self._period
-        y = np.maximum(distance, 0.0) / unit
+        change = self.driver.change
+        y = np.maximum(distance, 0.0) / (change * self._period)
         n = np.floor((np.sqrt(1.0 + 8.0 * y) - 1.0) / 2.0)
-        speed: FloatArray = self._dv * (n + (y - n * (n + 1.0) / 2.0) / (n + 1.0))
+        speed: FloatArray = change * (n + (y - n * (n + 1.0) / 2.0) / (n + 1.0))
         return np.maximum(speed, 0.0)
 
-    def _braked(self, velocity: FloatArray) -> FloatArray:
-        slower: FloatArray = np.sign(velocity) * np.maximum(np.abs(velocity) - self._dv, 0.0)
-        return slower
-
-    def _binding(self, wanted: FloatArray, given: FloatArray) -> set[Reason]:
+    def _binding(self, wanted: FloatArray, given: FloatArray, start: Start) -> set[Reason]:
         """Which limits made the difference, judged joint by joint."""
         changed = np.abs(wanted - given) > _REACHED
         if not changed.any():
             return set()
-        at_speed = changed & (np.abs(given) >= self._vmax * (1.0 - _MARGIN))
-        at_change = changed & ~at_speed & (np.abs(given - self._velocity) >= self._dv * (1.0 - _MARGIN))
+        at_speed = changed & (np.abs(given) >= self._vmax * (1.0 - ROUNDING))
+        at_change = changed & ~at_speed & ((given <= start.slowest) | (given >= start.fastest))
         found = {
             Reason.STEP: at_speed & self._step_binds,
             Reason.VELOCITY: at_speed & ~self._step_binds,
-            Reason.JERK: at_change & self._jerk_binds,
-            Reason.ACCELERATION: at_change & ~self._jerk_binds,
+            Reason.ACCELERATION: at_change,
             Reason.POSITION: changed & ~at_speed & ~at_change,
         }
         return {reason for reason, where in found.items() if where.any()}
 
-    def _within_workspace(
-        self, velocity: FloatArray, low: FloatArray, high: FloatArray, reasons: set[Reason]
-    ) -> FloatArray:
-        """Give way until braking ends in the workspace: slide along its border, then slow down, then brake."""
-        if self._stays(velocity):
-            return velocity
-        reasons.add(Reason.WORKSPACE)
-        braked = self._braked(self._velocity)
-        for candidate in (np.clip(self._slide(velocity, braked), low, high), velocity):
-            for share in _BLENDS:
-                blended: FloatArray = braked + share * (candidate - braked)
-                if self._stays(blended):
-                    return blended
-        return braked
+    def _is_safe(self, plan: Plan, start: Start) -> bool:
+        """Whether the way to rest keeps positions, velocities and the workspace."""
+        path = self.driver.path(plan, start)
+        if not self._workspace.never_further_out(path):
+            return False
+        positions, velocities, _ = plan.sample(np.arange(start.moment.time, plan.end, self._period / _SAMPLES))
+        slack = _MARGIN / 2.0
+        within = (positions >= self._low - slack).all() and (positions <= self._high + slack).all()
+        return bool(within and (np.abs(velocities) <= self._velocity_limit).all())
 
-    def _stays(self, velocity: FloatArray) -> bool:
-        return bool(self._workspace.never_further_out(self._path(self._position, velocity)))
-
-    def _slide(self, velocity: FloatArray, braked: FloatArray) -> FloatArray:
-        """Take out of the motion what leads out of the workspace."""
-        way_out = self._workspace.way_out(self._path(self._position, velocity)[-1])
+    def _slide(self, end: FloatArray, velocity: FloatArray, braked: FloatArray) -> FloatArray:
+        """Take out of a motion what leads from its `end` further out of the workspace."""
+        way_out = self._workspace.way_out(end)
         steepness, outward = float(way_out @ way_out), float(way_out @ (velocity - braked))
         if steepness <= 0.0 or outward <= 0.0:
             return velocity
         slid: FloatArray = velocity - way_out * (outward / steepness)
         return slid
 
-    def _path(self, position: FloatArray, velocity: FloatArray) -> FloatArray:
-        """The setpoints from `position` (n, 7): one period at `velocity`, then braking to rest."""
-        periods = int(np.ceil((np.abs(velocity) / self._dv).max() - _MARGIN))
-        speeds = np.abs(velocity) - np.arange(max(periods, 1))[:, None] * self._dv
-        steps = np.sign(velocity) * np.maximum(speeds, 0.0) * self._period
-        return position + np.concatenate((np.zeros((1, JOINTS)), np.cumsum(steps, axis=0)))
-
     def _command(self, reasons: set[Reason]) -> SafeCommand:
         self.changed.update(reasons)
-        braking = self._path(self._position, self._braked(self._velocity))[1:]
-        return SafeCommand(self._position.copy(), self._velocity.copy(), braking, frozenset(reasons))
+        knots = () if self._plan is None else tuple(self._plan.between(self._time, np.inf))
+        return SafeCommand(self._time, self._setpoint.copy(), self._velocity.copy(), knots, frozenset(reasons))
 
 
 def _is_sound(values: NDArray[np.float64]) -> bool:

@@ -1,4 +1,4 @@
-"""The box the hand must stay in, by forward kinematics."""
+"""The box the hand must stay in, and the table that no part of the arm may touch, by forward kinematics."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Final
 import numpy as np
 
 from ompo_ros.control.robot import JOINTS, Robot
-from ompo_ros.domains.kinematics import FloatArray, end_effector_position
+from ompo_ros.domains.kinematics import SPHERE_NAMES, SPHERE_RADII, FloatArray, sphere_centres
 from ompo_ros.transitions import BoolArray
 
 _MARGIN: Final = 1e-6  # m of the box left to rounding
+_TABLE: Final = 0.0  # m, its height in the base frame
+_CLEARANCE: Final = 0.002  # m above it that a sphere keeps: it may bulge down between two looks at a motion
+_TIP: Final = SPHERE_NAMES.index("fingertips")
 _ROUNDING: Final = 1e-12  # m
 _TILT: Final = 1e-4  # rad, for slopes
 _NEWTON_STEPS: Final = 20  # few are needed; more would not help
@@ -24,13 +27,15 @@ class Workspace:
         self._high = robot.workspace_high - _MARGIN
 
     def outside(self, positions: FloatArray, depth: float = 0.0) -> FloatArray:
-        """Metres (...) that the hand lacks to be `depth` within the box for joint positions (..., 7), over all axes."""
-        hand = end_effector_position(positions)
-        over = np.maximum(self._low - hand, hand - self._high) + depth
-        return np.asarray(np.maximum(over, 0.0).sum(axis=-1))
+        """Metres (...), added up, that positions (..., 7) lack to be `depth` within the box and above the table."""
+        centres = sphere_centres(positions)
+        tips = centres[..., _TIP, :]
+        over = np.maximum(np.maximum(self._low - tips, tips - self._high) + depth, 0.0)
+        under = np.maximum(_TABLE + _CLEARANCE + SPHERE_RADII - centres[..., 2] + depth, 0.0)
+        return np.asarray(over.sum(axis=-1) + under.sum(axis=-1))
 
     def never_further_out(self, paths: FloatArray) -> BoolArray:
-        """Whether the hand stays in the box along paths (..., n, 7), or comes back to it without a turn outwards."""
+        """Whether the arm stays inside along paths (..., n, 7), or comes back inside without a turn outwards."""
         # Half way between setpoints too: there the hand may bulge out of a face.
         points = np.empty((*paths.shape[:-2], 2 * paths.shape[-2] - 1, JOINTS))
         points[..., ::2, :] = paths
@@ -43,7 +48,7 @@ class Workspace:
         return np.asarray((outside[1:] - outside[0]) / _TILT)
 
     def nearest_inside(self, position: FloatArray, depth: float) -> FloatArray:
-        """The posture (7,) near `position` with the hand `depth` within the box."""
+        """The posture (7,) near `position` that is `depth` inside."""
         for _ in range(_NEWTON_STEPS):
             slope = self.way_out(position, depth)
             if not slope.any():

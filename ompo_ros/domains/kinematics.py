@@ -24,6 +24,23 @@ _QUARTER_TURNS: Final = (0, -1, 1, 1, -1, 1, 1)
 _FLANGE: Final = 0.107
 _END_EFFECTOR: Final = 0.105  # from the flange to between the fingertips
 
+_HAND_TURN: Final = np.sqrt(0.5)  # the hand is mounted at 45 degrees
+
+# Spheres that contain what may hit a table: the frame (joints before it) they are fixed to, their centre, their radius.
+# The hand's mesh reaches 0.102 m to either side and 0.066 m from the flange, closed fingertips 7 mm beyond their point.
+_SPHERES: Final = (
+    ("fingertips", 7, (0.0, 0.0, _FLANGE + _END_EFFECTOR), 0.01),
+    ("hand", 7, (0.0, 0.0, _FLANGE + 0.035), 0.055),
+    ("hand, left", 7, (0.07 * _HAND_TURN, 0.07 * _HAND_TURN, _FLANGE + 0.035), 0.055),
+    ("hand, right", 7, (-0.07 * _HAND_TURN, -0.07 * _HAND_TURN, _FLANGE + 0.035), 0.055),
+    ("flange", 7, (0.0, 0.0, 0.05), 0.06),
+    ("wrist", 6, (0.0, 0.0, 0.0), 0.08),
+    ("elbow", 4, (0.0, 0.0, 0.0), 0.08),
+)
+SPHERE_NAMES: Final = tuple(name for name, *_ in _SPHERES)
+SPHERE_RADII: Final[FloatArray] = np.array([radius for *_, radius in _SPHERES])
+_SPHERE_COUNTS: Final = tuple(sum(frame > joint for _, frame, *_ in _SPHERES) for joint in range(7))
+
 
 def end_effector_position(q: FloatArray) -> FloatArray:
     """Point between the fingertips in the base frame for joint positions (..., 7).
@@ -40,4 +57,19 @@ def end_effector_position(q: FloatArray) -> FloatArray:
         x, y, z = c * x - s * y + _A[joint], s * x + c * y, z + _D[joint]
         if _QUARTER_TURNS[joint]:
             y, z = -_QUARTER_TURNS[joint] * z, _QUARTER_TURNS[joint] * y
+    return np.stack((x, y, z), axis=-1)
+
+
+def sphere_centres(q: FloatArray) -> FloatArray:
+    """Centres (..., spheres, 3) of the arm's spheres in the base frame for joint positions (..., 7)."""
+    q = np.ascontiguousarray(q, dtype=np.float64)
+    cos, sin = np.cos(q), np.sin(q)
+    centres = np.array([centre for _, _, centre, _ in _SPHERES])
+    x, y, z = (np.broadcast_to(centres[:, axis], (*q.shape[:-1], len(centres))).copy() for axis in range(3))
+    for joint in range(6, -1, -1):
+        n, turns = _SPHERE_COUNTS[joint], _QUARTER_TURNS[joint]  # those of frames beyond this joint come first
+        c, s = cos[..., joint, None], sin[..., joint, None]
+        px, py, pz = x[..., :n], y[..., :n], z[..., :n]
+        px, py, pz = c * px - s * py + _A[joint], s * px + c * py, pz + _D[joint]
+        x[..., :n], y[..., :n], z[..., :n] = (px, -turns * pz, turns * py) if turns else (px, py, pz)
     return np.stack((x, y, z), axis=-1)

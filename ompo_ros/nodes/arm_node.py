@@ -17,28 +17,31 @@ from std_srvs.srv import SetBool
 
 from ompo_ros.control.cadence import Cadence
 from ompo_ros.control.episode import FinishedEpisode
-from ompo_ros.control.motion import Tick
+from ompo_ros.control.motion import Motion, Tick
 from ompo_ros.control.observation import BadJointState, ForeignJointState, JointStateReader
 from ompo_ros.control.robot import load_robot
-from ompo_ros.control.safety import ArmState
+from ompo_ros.control.safety import ArmState, SafeCommand
 from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes import qos
+from ompo_ros.nodes.commands import Commands
 from ompo_ros.nodes.main import STEADY
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.nodes.reports import control_report, episode_summary
-from ompo_ros.nodes.robot_topics import COMMANDS, STATES, command_to_msg, command_type, state_subscription_qos, topic_in
+from ompo_ros.nodes.robot_topics import STATES, state_subscription_qos, topic_in
 from ompo_ros.policy.contracts import contract_on
 
 _SILENCE = 1.0  # s without a joint state until a node in lockstep brakes, and without the cube until any does
 _FAR = 10.0  # m at which no arm has a cube
 _REPORT_PERIOD = 1.0  # s
+_WIND_DOWN = 2.0  # s that braking may take before the node ends all the same
 
 
 class Machine(Protocol):
     """What decides at each tick: the collector's state machine, or the controller's."""
 
     enabled: bool
+    motion: Motion
 
     @property
     def phase(self) -> Enum: ...
@@ -54,8 +57,8 @@ class Machine(Protocol):
 class ArmNode(Node):
     """Wires a state machine to a robot's topics; a single thread does it all."""
 
-    def __init__(self, name: str, *, enabled: bool) -> None:
-        """Declare what all such nodes share; `enabled` is whether this one moves at once unless told otherwise."""
+    def __init__(self, name: str) -> None:
+        """Declare what all such nodes share."""
         super().__init__(name)
         task = declare(self, "task", "reach", "What to do.", choices=("reach", "push"))
         reward = declare(self, "reward", "dense", "How it is rewarded.", choices=("dense", "sparse"))
@@ -67,7 +70,7 @@ class ArmNode(Node):
         self.dry_run = declare(self, "dry_run", False, "Do everything but command the robot and feed the learner.")
         self.speed_scale = declare(self, "speed_scale", 1.0, "Share of the velocity limits to use.", low=0.01, high=1.0)
         self.lockstep = declare(self, "lockstep", False, "Act on each joint state at once, for robot_sim in lockstep.")
-        self._enabled = declare(self, "enabled", enabled, "Move at once; otherwise wait for ~/set_enabled.")
+        self._enabled = declare(self, "enabled", False, "Move at once; otherwise wait for ~/set_enabled.")
         self.task, self.robot = Task(task, reward), load_robot(preset, driver)
         self.contract = contract_on(self.robot, self.task)
         self.id = self.get_fully_qualified_name()
@@ -80,6 +83,8 @@ class ArmNode(Node):
         self._fault = self._rivals = self._told = ""
         self._heard = 0.0
         self._episodes = 0
+        self._ending_by: float | None = None  # when to end at the latest, once asked to
+        self._withheld = 0
 
     def connect(self, machine: Machine) -> None:
         """Meet the robot; call it last, when all parameters are declared and all else is ready for the first tick."""
@@ -89,9 +94,7 @@ class ArmNode(Node):
         driver = self.robot.driver
         command_topic = self.resolve_topic_name(topic_in(self._namespace, driver.command_topic))
         self._command_topic = command_topic
-        self._commands = (
-            None if self.dry_run else self.create_publisher(command_type(self.robot), command_topic, COMMANDS)
-        )
+        self._commands = None if self.dry_run else Commands(self, self.robot, command_topic)
         self._summaries = self.create_publisher(EpisodeSummary, "target/episodes", qos.EPISODES)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         # In lockstep each state is needed: the robot waits for the answer to it.
@@ -113,6 +116,22 @@ class ArmNode(Node):
 
     def after_tick(self) -> None:
         """Look after what goes on beside control."""
+
+    def hold_reason(self) -> str:
+        """Say why the arm must hold although its own messages are sound, if there is a reason."""
+        return ""
+
+    def wind_down(self) -> None:
+        """Brake, and end when the arm is at rest."""
+        self._machine.enabled = False
+        self._ending_by = time.monotonic() + _WIND_DOWN
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether a node that was asked to end may do so."""
+        if self._ending_by is None:
+            return False
+        return not self._machine.motion.moving or time.monotonic() > self._ending_by
 
     def _on_cube(self, msg: PointStamped) -> None:
         cube = np.array([msg.point.x, msg.point.y, msg.point.z])
@@ -150,13 +169,25 @@ class ArmNode(Node):
 
     def _tick(self, now: float) -> None:
         cube = self._cube if time.monotonic() - self._cube_heard < _SILENCE else None
-        tick = self._machine.tick(self._state, cube, now, self._fault or self._rivals)
+        if self._commands is not None:
+            self._machine.motion.filter.delivered = self._commands.arrived()
+        tick = self._machine.tick(self._state, cube, now, self._fault or self._rivals or self.hold_reason())
         if tick.command is not None and self._commands is not None:
-            self._commands.publish(command_to_msg(self.robot, tick.command))
+            self._send(self._commands, tick.command, now)
         if tick.finished is not None:
             self._hand_over(tick.finished)
         self.after_tick()
         self._tell()
+
+    def _send(self, commands: Commands, command: SafeCommand, now: float) -> None:
+        """Send a command in time; a late one is withheld, the driver goes on with the one before."""
+        age = 0.0 if self.lockstep else self._now() - now
+        motion_filter = self._machine.motion.filter
+        if age > motion_filter.driver.patience:
+            motion_filter.withdraw()
+            self._withheld += 1
+        else:
+            commands.send(command, age)
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()
@@ -166,6 +197,9 @@ class ArmNode(Node):
         self._summaries.publish(summary)
 
     def _on_set_enabled(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        if request.data and self._ending_by is not None:
+            response.message = "refused: the node is ending"
+            return response
         self._machine.enabled = request.data
         response.success, response.message = True, "enabled" if request.data else "braking, then silent"
         self.get_logger().info(f"{response.message}, as asked by ~/set_enabled")
@@ -197,6 +231,7 @@ class ArmNode(Node):
             "late_ticks": self._cadence.total_late,
             "ticks": self._cadence.total_ticks,
             "worst_period_ms": round(cadence.worst * 1e3, 1),
+            "withheld_commands": self._withheld,
             "state_age_ms": round((time.monotonic() - self._heard) * 1e3, 1) if self._state else "never",
             **machine.figures(),
         }

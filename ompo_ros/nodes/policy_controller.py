@@ -13,7 +13,7 @@ from ompo_ros.control.controller import BLEND_TIME, Controller, Policy
 from ompo_ros.conversions import artifact_from_msg
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.arm_node import ArmNode
-from ompo_ros.nodes.main import run
+from ompo_ros.nodes.main import run_arm
 from ompo_ros.nodes.parameters import declare
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
@@ -25,7 +25,7 @@ class PolicyController(ArmNode):
     """Wires the controller's state machine to policies and goals."""
 
     def __init__(self) -> None:
-        super().__init__("policy_controller", enabled=False)
+        super().__init__("policy_controller")
         file = declare(self, "policy", "", "ONNX file to run; empty: policy/stable of the policy server.")
         centre = self.task.goals(np.full((1, 3), 0.5))[0].tolist()
         goal = declare(self, "goal", centre, "Where to go until a goal comes: x, y, z in the base frame, m.")
@@ -97,7 +97,7 @@ class PolicyController(ArmNode):
 def main() -> None:
     """Run the controller until it is stopped."""
     favour_the_loop()
-    run(PolicyController)
+    run_arm(PolicyController)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class RobotSim(Node):
     def _on_command(self, msg: CommandMessage) -> None:
         """Take the first setpoint at once, keep those after it for their time."""
         try:
-            first, *self._queue = positions_from_msg(self._robot, msg)
+            first, *self._queue = positions_from_msg(self._robot, msg, self._stamp_now())
             self._arm.command(first)
             self._next_setpoint = self._arm.time + self._robot.period
         except ValueError as error:
@@ -113,6 +113,10 @@ class RobotSim(Node):
         if self._queue and self._arm.time >= self._next_setpoint - 1e-9:
             self._arm.command(self._queue.pop(0))
             self._next_setpoint += self._robot.period
+
+    def _stamp_now(self) -> float:
+        """The time that commands are stamped with."""
+        return self._arm.time if self._clock_topic else float(self.get_clock().now().nanoseconds) * 1e-9
 
     def _publish(self) -> None:
         measured: Measurement = self._arm.measured

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Union
 
 import numpy as np
-from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Duration, Time
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ompo_ros.control.robot import Robot
 from ompo_ros.control.safety import SafeCommand
 from ompo_ros.domains.kinematics import FloatArray
 
-COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # an old command is worth nothing
+COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a driver subscribes
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a joint_state_broadcaster publishes
 
 CommandMessage = Union[Float64MultiArray, JointTrajectory]  # noqa: UP007 - evaluated, and mypy knows neither class
@@ -38,24 +38,27 @@ def command_type(robot: Robot) -> type[CommandMessage]:
     return kind if robot.driver.command_interface == "forward_command" else JointTrajectory
 
 
-def command_to_msg(robot: Robot, command: SafeCommand) -> CommandMessage:
-    """One setpoint; for a trajectory controller followed by the way to rest, in case nothing comes after it."""
+def command_to_msg(robot: Robot, command: SafeCommand, stamp: Time) -> CommandMessage:
+    """One setpoint or, for a trajectory controller, the motion to rest; `stamp` is the time of the command's tick."""
     if robot.driver.command_interface == "forward_command":
         return Float64MultiArray(data=command.position.tolist())
-    positions = np.vstack((command.position[None], command.braking))
-    velocities = np.vstack((command.velocity[None], np.diff(positions, axis=0) / robot.period))
-    velocities[-1] = 0.0
     points = [
         JointTrajectoryPoint(
-            positions=position.tolist(), velocities=velocity.tolist(), time_from_start=_duration((i + 1) * robot.period)
+            positions=knot.position.tolist(),
+            velocities=knot.velocity.tolist(),
+            accelerations=knot.acceleration.tolist(),
+            time_from_start=_duration(knot.time - command.time),
         )
-        for i, (position, velocity) in enumerate(zip(positions, velocities, strict=True))
+        for knot in command.knots
     ]
-    return JointTrajectory(joint_names=list(robot.joint_names), points=points)
+    return JointTrajectory(header=Header(stamp=stamp), joint_names=list(robot.joint_names), points=points)
 
 
-def positions_from_msg(robot: Robot, msg: CommandMessage) -> list[FloatArray]:
-    """The setpoints of a command (7,), one control period apart; ValueError says what is wrong with it."""
+def positions_from_msg(robot: Robot, msg: CommandMessage, now: float = 0.0) -> list[FloatArray]:
+    """The setpoints of a command (7,), a control period apart, the first one a period from `now` (s of its stamp).
+
+    ValueError says what is wrong with it; a trajectory that has ended by now is an old one.
+    """
     if isinstance(msg, Float64MultiArray):
         return [np.array(msg.data)]
     if sorted(msg.joint_names) != sorted(robot.joint_names):
@@ -63,9 +66,13 @@ def positions_from_msg(robot: Robot, msg: CommandMessage) -> list[FloatArray]:
     if not msg.points or any(len(point.positions) != len(msg.joint_names) for point in msg.points):
         raise ValueError("the trajectory needs at least one point, and a position for every joint in each")
     order = [list(msg.joint_names).index(name) for name in robot.joint_names]
-    times = [point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in msg.points]
+    times = np.array([point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in msg.points])
+    stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9
+    age = now - stamp if stamp else 0.0
+    if age > times[-1]:
+        raise ValueError(f"the trajectory ended {age - times[-1]:.2f} s ago")
     table = np.array([point.positions for point in msg.points])[:, order]
-    wanted = np.arange(1, max(round(times[-1] / robot.period), 1) + 1) * robot.period
+    wanted = age + np.arange(1, max(int(np.ceil((times[-1] - age) / robot.period - 1e-6)), 1) + 1) * robot.period
     return list(np.stack([np.interp(wanted, times, column) for column in table.T], axis=-1))
 
 

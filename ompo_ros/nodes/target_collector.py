@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import time
+from typing import Final
 
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
 
@@ -12,16 +14,18 @@ from ompo_ros.conversions import artifact_from_msg, transitions_to_msg
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.arm_node import ArmNode
 from ompo_ros.nodes.evaluate_action import EvaluateAction
-from ompo_ros.nodes.main import run
+from ompo_ros.nodes.main import run_arm
 from ompo_ros.nodes.parameters import declare
 from ompo_ros.policy.runtime import PolicyRuntime
+
+_SILENCE: Final = 5.0  # s without the learner's status, which comes every second, until the arm holds
 
 
 class TargetCollector(ArmNode):
     """Wires the collector's state machine to the learner, the policy server and the action ~/evaluate."""
 
     def __init__(self) -> None:
-        super().__init__("target_collector", enabled=True)
+        super().__init__("target_collector")
         seed = declare(self, "seed", 0, "Of goals and exploration.", low=0, high=2**31 - 1)
         max_steps = declare(self, "max_target_steps", 0, "Transitions after which to hold; 0: none.", low=0, high=10**9)
         self.collector = Collector(
@@ -33,6 +37,7 @@ class TargetCollector(ArmNode):
             home=not self.dry_run,
         )
         self._learner_steps = -1
+        self._learner_heard: float | None = None
         self._sent_since_status = False
         self._run, self._sequence = secrets.randbits(63), 0
         self._transitions = self.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
@@ -53,7 +58,8 @@ class TargetCollector(ArmNode):
             self.get_logger().error(f"refused policy {msg.version}, keeping the one before: {error}")
 
     def _on_status(self, msg: LearnerStatus) -> None:
-        """Believe the learner's count: it may have resumed with more than we sent, or have died with less."""
+        """Take over the learner's count: it may have resumed with more than we sent, or have died with less."""
+        self._learner_heard = time.monotonic()
         all_arrived = msg.target_steps == self._learner_steps and not self._sent_since_status
         if msg.target_steps > self.collector.target_steps or all_arrived:
             self.collector.target_steps = msg.target_steps
@@ -75,13 +81,19 @@ class TargetCollector(ArmNode):
             self._sent_since_status = True
         self._evaluate.episode_ended(summary)
 
+    def hold_reason(self) -> str:
+        """Without its learner the arm would move for nothing."""
+        heard = self._learner_heard
+        silence = 0.0 if heard is None else time.monotonic() - heard
+        return f"the learner has been silent for {silence:.0f} s" if silence > _SILENCE else ""
+
     def after_tick(self) -> None:
         self._evaluate.tick()
 
 
 def main() -> None:
     """Run the collector until it is stopped."""
-    run(TargetCollector)
+    run_arm(TargetCollector)
 
 
 if __name__ == "__main__":

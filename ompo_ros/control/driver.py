@@ -1,0 +1,188 @@
+"""What a robot's driver makes of our commands, between them and when none follows: the filter goes on from there.
+
+Forward: the arm goes to each setpoint within a control period and stands there. A setpoint is a step by nature, so
+limits hold from setpoint to setpoint. Trajectory: the driver plays the knots of each message, which end at rest, and a
+newer message takes over without a jump, because it begins with the part of the older one that is still to come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from ompo_ros.control.plan import Moment, Plan
+from ompo_ros.control.robot import JOINTS, Robot
+from ompo_ros.domains.kinematics import FloatArray
+
+ROUNDING: Final = 1e-6  # share of each limit left to rounding
+LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before
+_LATE: Final = 0.1  # share of a period by which a setpoint may be late and still find the arm moving
+_UNKNOWN: Final = 0.05  # rad that a driver may stand from where the arm is measured when it is met
+_MEET: Final = 0.2  # s, the least time to bring it there
+_PEAK_SPEED: Final = 1.875  # of a quintic from rest to rest, relative to its mean speed
+_PEAK_ACCELERATION: Final = 5.7735  # relative to distance / duration^2
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the arm will be when the next command can act, and how its velocity (7,) may change in the step then."""
+
+    moment: Moment
+    setpoint: FloatArray  # (7,) where it would come to rest by itself, but for the braking of its velocity
+    slowest: FloatArray
+    fastest: FloatArray
+
+
+class Driver(Protocol):
+    """One kind of driver; `change` (7,) is how much a period may change the velocity, `reserve` what speeds leave."""
+
+    change: FloatArray
+    reserve: FloatArray
+    patience: float  # s within which a command must leave after its tick
+    meets: bool  # whether it comes smoothly from wherever it is to where it is told to begin
+
+    def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
+        """The motion by which the driver comes to a measured position from up to `distance` (rad) away."""
+
+    def start(self, plan: Plan, now: float) -> Start: ...
+
+    def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
+        """What the driver will do when told to change to `velocity` within the next step."""
+
+    def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
+        """What to do where no other motion passes."""
+
+    def path(self, plan: Plan, start: Start) -> FloatArray:
+        """Positions (n, 7) from the start along the plan to rest, a period apart."""
+
+
+class ForwardDriver:
+    """Passes setpoints on: linear from one to the next within a period, then it holds."""
+
+    meets = False
+
+    def __init__(self, robot: Robot) -> None:
+        self._period = robot.period
+        # Between -a and a any change within one period keeps the jerk limit if 2 a <= jerk x period.
+        acceleration = np.minimum(robot.acceleration, robot.jerk * robot.period / 2.0)
+        self.change = acceleration * robot.period * (1.0 - ROUNDING)
+        self.reserve: FloatArray = np.zeros(JOINTS)
+        self.patience = robot.period / 4.0
+
+    def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
+        return self._towards(position, np.zeros(JOINTS), now)
+
+    def start(self, plan: Plan, now: float) -> Start:
+        elapsed = now - plan.start
+        late = elapsed > self._period * (1.0 + _LATE)
+        velocity = np.zeros(JOINTS) if late else plan.velocities[-1]
+        position = plan.positions[-1] - velocity * max(self._period - elapsed, 0.0)
+        change = self.change * (1.0 if late else min(elapsed / self._period, 1.0))
+        moment = Moment(now, position, velocity, np.zeros(JOINTS))
+        return Start(moment, position, velocity - change, velocity + change)
+
+    def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
+        return self._towards(start.moment.position, velocity, now)
+
+    def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
+        """Brake: the last command was only given because that is possible after it."""
+        return self._towards(start.moment.position, np.clip(0.0, start.slowest, start.fastest), now)
+
+    def path(self, plan: Plan, start: Start) -> FloatArray:
+        """One period at the plan's velocity, then braking in periods, if we are there to command it."""
+        velocity = plan.velocities[-1]
+        periods = int(np.ceil((np.abs(velocity) / self.change).max() - ROUNDING))
+        speeds = np.abs(velocity) - np.arange(max(periods, 1))[:, None] * self.change
+        steps = np.sign(velocity) * np.maximum(speeds, 0.0) * self._period
+        return np.asarray(start.moment.position + np.concatenate((np.zeros((1, JOINTS)), np.cumsum(steps, axis=0))))
+
+    def _towards(self, position: FloatArray, velocity: FloatArray, now: float) -> Plan:
+        """After a period the plan ends, and with it the motion: `Plan` rests there at once, as the driver does."""
+        still = np.zeros(JOINTS)
+        end = position + velocity * self._period
+        return Plan.of([Moment(now, position, velocity, still), Moment(now + self._period, end, velocity, still)])
+
+
+class TrajectoryDriver:
+    """Plays knots: each step is a trapezoid of acceleration with the same corners for all joints, then it brakes.
+
+    The first ramp takes two `ramp`s, so that the jerk limit is kept from any acceleration to any other; the last one
+    leads to none. A cubic through such knots, or the quintic of a JointTrajectoryController, is this very motion.
+    """
+
+    meets = True
+    patience = LEAD / 2.0
+
+    def __init__(self, robot: Robot) -> None:
+        self._period = period = robot.period
+        self._ramp = ramp = min(float((robot.acceleration / robot.jerk).max()), period / 4.0)
+        self._acceleration = np.minimum(robot.acceleration, robot.jerk * ramp) * (1.0 - ROUNDING)
+        self._velocity = robot.velocity
+        self._effective = period - 1.5 * ramp  # s at full acceleration that a step amounts to
+        self.change = self._acceleration * self._effective
+        self.reserve = self._acceleration * ramp  # a step may begin with an acceleration that has to fade
+        # What a step adds to the position, per initial acceleration and per plateau; the rest is velocity x period.
+        self._by_initial = ramp * (period - 2.0 * ramp) + 4.0 / 3.0 * ramp**2
+        plateau = period - 3.0 * ramp
+        self._by_plateau = ramp**2 + ramp * plateau + plateau**2 / 2.0 + (period - 2.0 * ramp) * ramp
+        self._share = self._by_plateau / self._effective  # s of a velocity's change that a step already moves
+
+    def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
+        """One knot at rest, late enough that the spline from wherever the driver is keeps the limits."""
+        way = distance + _UNKNOWN
+        by_acceleration = np.sqrt(_PEAK_ACCELERATION * way / self._acceleration).max()
+        duration = max(float(by_acceleration), float((_PEAK_SPEED * way / self._velocity).max()), _MEET)
+        still = np.zeros(JOINTS)
+        return Plan.of([Moment(now + duration, position, still, still)])
+
+    def start(self, plan: Plan, now: float) -> Start:
+        moment = plan.at(max(now + LEAD, plan.start))
+        fade = moment.acceleration * self._ramp
+        setpoint = (
+            moment.position
+            + moment.velocity * (self._period - self._share)
+            + moment.acceleration * (self._by_initial - self._ramp * self._share)
+        )
+        reached = moment.velocity + fade
+        return Start(moment, setpoint, reached - self.change, reached + self.change)
+
+    def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
+        before = [*([plan.at(now)] if now >= plan.start else []), *plan.between(now, start.moment.time)]
+        knots = [*before, start.moment, *self._step(start.moment, velocity)]
+        while velocity.any():
+            velocity = np.sign(velocity) * np.maximum(np.abs(velocity) - self.change, 0.0)
+            knots += self._step(knots[-1], velocity)
+        return Plan.of(knots)
+
+    def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
+        """Let the driver play on what it has: that ends at rest."""
+        return plan
+
+    def path(self, plan: Plan, start: Start) -> FloatArray:
+        times = np.arange(start.moment.time, plan.end + self._period, self._period)
+        return plan.sample(times)[0]
+
+    def _step(self, moment: Moment, velocity: FloatArray) -> list[Moment]:
+        """The three corners of a step to `velocity`, the last one without acceleration."""
+        ramp, period = self._ramp, self._period
+        plateau = (velocity - moment.velocity - moment.acceleration * ramp) / self._effective
+        rising = _ramped(moment, plateau, 2.0 * ramp)
+        constant = _ramped(rising, plateau, period - 3.0 * ramp)
+        falling = _ramped(constant, np.zeros(JOINTS), ramp)
+        return [rising, constant, Moment(falling.time, falling.position, velocity, falling.acceleration)]
+
+
+def driver_of(robot: Robot) -> Driver:
+    """The model of the driver that the robot's preset names."""
+    return ForwardDriver(robot) if robot.driver.command_interface == "forward_command" else TrajectoryDriver(robot)
+
+
+def _ramped(moment: Moment, acceleration: FloatArray, duration: float) -> Moment:
+    """Where a linear change to `acceleration` leads."""
+    mean = (moment.acceleration + acceleration) / 2.0
+    velocity = moment.velocity + mean * duration
+    way = moment.velocity * duration + (2.0 * moment.acceleration + acceleration) * duration**2 / 6.0
+    return Moment(moment.time + duration, moment.position + way, velocity, acceleration)
+
