@@ -41,6 +41,7 @@ class Driver(Protocol):
     change: FloatArray
     reserve: FloatArray
     patience: float  # s within which a command must leave after its tick
+    looks: int  # points of a path in each period
     meets: bool  # whether it comes smoothly from wherever it is to where it is told to begin
 
     def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
@@ -54,13 +55,14 @@ class Driver(Protocol):
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
         """What to do where no other motion passes."""
 
-    def path(self, plan: Plan, start: Start) -> FloatArray:
-        """Positions (n, 7) from the start along the plan to rest, a period apart."""
+    def path(self, plan: Plan, start: Start) -> tuple[FloatArray, FloatArray]:
+        """Positions (n, 7) and velocities (m, 7) from the start to rest, `looks` of them a period."""
 
 
 class ForwardDriver:
     """Passes setpoints on: linear from one to the next within a period, then it holds."""
 
+    looks = 1
     meets = False
 
     def __init__(self, robot: Robot) -> None:
@@ -90,13 +92,14 @@ class ForwardDriver:
         """Brake: the last command was only given because that is possible after it."""
         return self._towards(start.moment.position, np.clip(0.0, start.slowest, start.fastest), now)
 
-    def path(self, plan: Plan, start: Start) -> FloatArray:
+    def path(self, plan: Plan, start: Start) -> tuple[FloatArray, FloatArray]:
         """One period at the plan's velocity, then braking in periods, if we are there to command it."""
         velocity = plan.velocities[-1]
         periods = int(np.ceil((np.abs(velocity) / self.change).max() - ROUNDING))
         speeds = np.abs(velocity) - np.arange(max(periods, 1))[:, None] * self.change
         steps = np.sign(velocity) * np.maximum(speeds, 0.0) * self._period
-        return np.asarray(start.moment.position + np.concatenate((np.zeros((1, JOINTS)), np.cumsum(steps, axis=0))))
+        positions = start.moment.position + np.concatenate((np.zeros((1, JOINTS)), np.cumsum(steps, axis=0)))
+        return positions, plan.velocities
 
     def _towards(self, position: FloatArray, velocity: FloatArray, now: float) -> Plan:
         """After a period the plan ends, and with it the motion: `Plan` rests there at once, as the driver does."""
@@ -112,6 +115,7 @@ class TrajectoryDriver:
     leads to none. A cubic through such knots, or the quintic of a JointTrajectoryController, is this very motion.
     """
 
+    looks = 4
     meets = True
     patience = LEAD / 2.0
 
@@ -160,9 +164,9 @@ class TrajectoryDriver:
         """Let the driver play on what it has: that ends at rest."""
         return plan
 
-    def path(self, plan: Plan, start: Start) -> FloatArray:
-        times = np.arange(start.moment.time, plan.end + self._period, self._period)
-        return plan.sample(times)[0]
+    def path(self, plan: Plan, start: Start) -> tuple[FloatArray, FloatArray]:
+        times = np.arange(start.moment.time, plan.end + self._period, self._period / self.looks)
+        return plan.sample(times)
 
     def _step(self, moment: Moment, velocity: FloatArray) -> list[Moment]:
         """The three corners of a step to `velocity`, the last one without acceleration."""

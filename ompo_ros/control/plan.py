@@ -50,25 +50,26 @@ class Plan:
 
     def at(self, time: float) -> Moment:
         """The motion at one time."""
-        positions, velocities, accelerations = self.sample(np.array([time]))
-        return Moment(time, positions[0], velocities[0], accelerations[0])
+        if time >= self.times[-1]:
+            return Moment(time, self.positions[-1], np.zeros_like(self.positions[-1]), np.zeros_like(self.positions[-1]))
+        i = max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
+        t, a = max(time - self.times[i], 0.0), self.accelerations[i]
+        jerk = (self.accelerations[i + 1] - a) / (self.times[i + 1] - self.times[i])
+        velocity = self.velocities[i] + t * (a + t * jerk / 2.0)
+        position = self.positions[i] + t * (self.velocities[i] + t * (a / 2.0 + t * jerk / 6.0))
+        return Moment(time, position, velocity, a + t * jerk)
 
-    def sample(self, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Positions, velocities and accelerations (n, 7) at `times` (n,)."""
-        at = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, len(self.times) - 1)
-        after = np.minimum(at + 1, len(self.times) - 1)
-        span = np.maximum(self.times[after] - self.times[at], 1e-12)[:, None]
-        t = np.clip(times - self.times[at], 0.0, None)[:, None]
-        a = self.accelerations[at]
-        jerk = (self.accelerations[after] - a) / span
-        velocities = self.velocities[at] + t * (a + t * jerk / 2.0)
-        positions = self.positions[at] + t * (self.velocities[at] + t * (a / 2.0 + t * jerk / 6.0))
-        resting = (times >= self.end)[:, None]
-        return (
-            np.where(resting, self.positions[-1], positions),
-            np.where(resting, 0.0, velocities),
-            np.where(resting, 0.0, a + t * jerk),
-        )
+    def sample(self, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Positions and velocities (n, 7) at ascending `times` (n,) of the plan."""
+        count = int(np.searchsorted(times, self.times[-1]))
+        i = np.maximum(np.searchsorted(self.times, times[:count], side="right") - 1, 0)
+        t, v, a = (times[:count] - self.times[i])[:, None], self.velocities[i], self.accelerations[i]
+        jerk = (self.accelerations[i + 1] - a) / (self.times[i + 1] - self.times[i])[:, None]
+        positions = np.repeat(self.positions[-1:], len(times), axis=0)
+        velocities = np.zeros_like(positions)
+        positions[:count] = self.positions[i] + t * (v + t * (a / 2.0 + t * jerk / 6.0))
+        velocities[:count] = v + t * (a + t * jerk / 2.0)
+        return positions, velocities
 
     def shifted(self, seconds: float) -> Plan:
         """The same motion at another time."""

@@ -25,7 +25,6 @@ from ompo_ros.domains.kinematics import FloatArray
 _MARGIN: Final = 1e-4  # rad of the position limits left to what lies between two looks at a plan
 _REACHED: Final = 1e-9  # rad/s by which a proposal may miss a bound without being called changed
 _KNOWN: Final = 0.5  # s of commands nobody acknowledged, after which it is not known which one the driver holds
-_SAMPLES: Final = 8  # looks at each period of a plan
 _BLENDS: Final = (1.0, 0.5, 0.25, 0.125)  # shares of a proposal tried at the workspace's border, before braking
 
 
@@ -242,13 +241,11 @@ class SafetyFilter:
 
     def _is_safe(self, plan: Plan, start: Start) -> bool:
         """Whether the way to rest keeps positions, velocities and the workspace."""
-        path = self.driver.path(plan, start)
-        if not self._workspace.never_further_out(path):
-            return False
-        positions, velocities, _ = plan.sample(np.arange(start.moment.time, plan.end, self._period / _SAMPLES))
+        positions, velocities = self.driver.path(plan, start)
         slack = _MARGIN / 2.0
         within = (positions >= self._low - slack).all() and (positions <= self._high + slack).all()
-        return bool(within and (np.abs(velocities) <= self._velocity_limit).all())
+        slow = (np.abs(velocities) <= self._velocity_limit).all()
+        return bool(within and slow and self._workspace.never_further_out(positions[:: self.driver.looks]))
 
     def _slide(self, end: FloatArray, velocity: FloatArray, braked: FloatArray) -> FloatArray:
         """Take out of a motion what leads from its `end` further out of the workspace."""

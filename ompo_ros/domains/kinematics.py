@@ -39,6 +39,7 @@ _SPHERES: Final = (
 )
 SPHERE_NAMES: Final = tuple(name for name, *_ in _SPHERES)
 SPHERE_RADII: Final[FloatArray] = np.array([radius for *_, radius in _SPHERES])
+_SPHERE_CENTRES: Final[FloatArray] = np.array([centre for _, _, centre, _ in _SPHERES])
 _SPHERE_COUNTS: Final = tuple(sum(frame > joint for _, frame, *_ in _SPHERES) for joint in range(7))
 
 
@@ -64,8 +65,7 @@ def sphere_centres(q: FloatArray) -> FloatArray:
     """Centres (..., spheres, 3) of the arm's spheres in the base frame for joint positions (..., 7)."""
     q = np.ascontiguousarray(q, dtype=np.float64)
     cos, sin = np.cos(q), np.sin(q)
-    centres = np.array([centre for _, _, centre, _ in _SPHERES])
-    x, y, z = (np.broadcast_to(centres[:, axis], (*q.shape[:-1], len(centres))).copy() for axis in range(3))
+    x, y, z = (np.zeros((*q.shape[:-1], len(_SPHERES))) + _SPHERE_CENTRES[:, axis] for axis in range(3))
     for joint in range(6, -1, -1):
         n, turns = _SPHERE_COUNTS[joint], _QUARTER_TURNS[joint]  # those of frames beyond this joint come first
         c, s = cos[..., joint, None], sin[..., joint, None]
