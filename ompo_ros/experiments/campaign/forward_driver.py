@@ -1,0 +1,61 @@
+"""The motion a forward command controller makes of its setpoints: straight to each within one period, then it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ompo_ros.experiments.campaign.commands import TICK, Command, Motion
+from ompo_ros.experiments.campaign.limits import Array
+
+JITTER = 0.25  # share of a period by which a message may come early or late and still count as on time
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one setpoint does: from where, at which velocity, after which velocity, and the seconds it had to change."""
+
+    time: float
+    begin: Array
+    target: Array
+    velocity: Array
+    velocity_before: Array
+    elapsed: float
+
+
+def follow_setpoints(commands: Sequence[Command], start: Array, period: float) -> list[Step]:
+    """Turn setpoints into steps, from rest at `start` (7,)."""
+    steps: list[Step] = []
+    for command in sorted(commands, key=lambda command: command.received):
+        now, target = command.received, command.points[0].position
+        before = steps[-1] if steps else Step(-np.inf, start, start, np.zeros_like(start), np.zeros_like(start), period)
+        share = (now - before.time) / period
+        on_its_way = share < 1.0 - JITTER
+        begin = before.begin + before.velocity * share * period if on_its_way else before.target
+        # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
+        velocity_before = before.velocity if share <= 1.0 + JITTER else np.zeros_like(start)
+        elapsed = min(share + JITTER, 1.0) * period
+        steps.append(Step(now, begin, target, (target - begin) / period, velocity_before, elapsed))
+    return steps
+
+
+def sample(steps: Sequence[Step], period: float, until: float) -> Motion:
+    """Give the reference at 1 kHz from the first setpoint to `until`."""
+    if not steps:
+        return Motion(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+    times = np.arange(steps[0].time, max(until, steps[-1].time + period), TICK)
+    which = np.searchsorted([step.time for step in steps], times, side="right") - 1
+    since = times - np.array([step.time for step in steps])[which]
+    velocity = np.array([step.velocity for step in steps])[which]
+    moving = (since < period)[:, None]
+    begin, target = (np.array(values)[which] for values in zip(*((s.begin, s.target) for s in steps), strict=True))
+    positions = np.where(moving, begin + velocity * since[:, None], target)
+    return Motion(times, positions, _smoothed(velocity, since, period))
+
+
+def _smoothed(velocity: Array, since: Array, period: float) -> Array:
+    """A message within the jitter does not make the reference stop and go."""
+    result: Array = np.where((since <= (1.0 + JITTER) * period)[:, None], velocity, 0.0)
+    return result
