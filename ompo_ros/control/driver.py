@@ -18,7 +18,7 @@ from ompo_ros.domains.kinematics import FloatArray
 
 ROUNDING: Final = 1e-6  # share of each limit left to rounding
 LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before
-_LATE: Final = 0.1  # share of a period by which a setpoint may be late and still find the arm moving
+_LATE: Final = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
 _UNKNOWN: Final = 0.05  # rad that a driver may stand from where the arm is measured when it is met
 _MEET: Final = 0.2  # s, the least time to bring it there
 _PEAK_SPEED: Final = 1.875  # of a quintic from rest to rest, relative to its mean speed

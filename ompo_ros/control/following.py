@@ -15,7 +15,7 @@ from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import INCREMENT
 
 _WINDOW: Final = 0.5  # s
-_MOTION: Final = 0.04  # rad commanded within the window that must move an arm
+_MOTION: Final = 1.2 * INCREMENT  # rad commanded within the window that must move an arm; a held action is less
 _RESPONSE: Final = 0.03  # share of it that the weakest healthy drive answers with
 _PUSH: Final = 0.9 * INCREMENT  # rad ahead of the arm all the time: nearly a full action, and more than any bias held
 _STILL: Final = 1e-3  # rad within which an arm has not moved

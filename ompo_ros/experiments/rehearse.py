@@ -109,6 +109,7 @@ def main() -> None:
     source = Collection(PandaVectorEnv(ARMS, task.name, task.reward, "randomized", threads=1), seed)
     arm = make_stand_in(arguments.simulator, arguments.domain, task, robot, seed=seed, command_timeout=0.5)
     rig = Rig(arm, Collector(robot, task, seed=seed))
+    rig.collector.enabled = True
     curve = {}
 
     def tell(steps: int) -> None:

@@ -27,12 +27,20 @@ class Still:
         return np.full(7, 0.1, dtype=np.float32)
 
 
+class Random(Still):
+    """A policy that knows nothing yet."""
+
+    def sample(self, obs, rng):
+        return rng.uniform(-1.0, 1.0, 7).astype(np.float32)
+
+
 class Rig:
     """Arm and collector in lockstep; `corrupt` may replace the state at a tick."""
 
     def __init__(self, task=REACH, domain="nominal", **options):
         self.arm = make_stand_in("mujoco", domain, task, ROBOT, seed=1, command_timeout=0.5)
         self.collector = Collector(ROBOT, task, **options)
+        self.collector.policy, self.collector.enabled = Random(version=1), True
         self.finished = []
         self.commands = 0
         self.observed = []
@@ -101,6 +109,19 @@ def test_an_observation_is_the_one_after_the_command_took_effect():
     np.testing.assert_allclose(hand, end_effector_position(t.obs[:, :7].astype(np.float64)), atol=1e-5)
 
 
+def test_it_starts_disabled_and_without_a_policy_it_never_moves():
+    rig = Rig()
+    rig.collector.enabled = False
+    rig.run(50)
+    rig.collector.enabled, rig.collector.policy = True, None
+    rig.run(50)
+    assert rig.commands == 0
+    assert "policy/latest" in rig.collector.problem
+    rig.collector.policy = Still()
+    rig.run_until(lambda: rig.finished)
+    assert not Collector(ROBOT, REACH).enabled
+
+
 def test_same_seed_same_experience():
     batches = []
     for _ in range(2):
@@ -116,7 +137,7 @@ def test_the_version_of_the_policy_that_chose_is_kept_with_each_action():
     rig.run_until(lambda: len(rig.observed) == 20)
     rig.collector.policy = Still(version=5)
     rig.run_until(lambda: rig.finished)
-    assert rig.finished[0].transitions.policy_version.tolist() == [0] * 20 + [5] * 30
+    assert rig.finished[0].transitions.policy_version.tolist() == [1] * 20 + [5] * 30
     assert rig.finished[0].policy_version == 5
 
 
@@ -133,7 +154,7 @@ BREAKS = {
 def test_a_broken_episode_is_dropped_whole_and_the_next_is_played(corrupt):
     rig = Rig()
     rig.run_until(lambda: len(rig.observed) == 30)
-    rig.run(15, corrupt)
+    rig.run(30, corrupt)
     assert rig.problems - {""}
     assert [episode.transitions for episode in rig.finished] == [None]
     rig.run_until(lambda: len(rig.finished) == 2)
@@ -283,7 +304,7 @@ def test_from_wherever_an_episode_leaves_a_biased_arm_it_finds_home(simulator, d
     robot, task = load_robot("panda"), Task("reach", "dense")
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     collector = Collector(robot, task, seed=seed)
-    collector.policy = Wanderer(seed)
+    collector.policy, collector.enabled = Wanderer(seed), True
     episodes = 0
     for _ in range(2400):
         measured = arm.measured

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ompo_ros.experiments.campaign.commands import TICK, Command, Motion
-from ompo_ros.experiments.campaign.forward_driver import Step, follow_setpoints, sample
+from ompo_ros.experiments.campaign.forward_driver import JITTER, Step, follow_setpoints, sample
 from ompo_ros.experiments.campaign.limits import Array, Limits
 from ompo_ros.experiments.campaign.trajectory_driver import follow_trajectories
 
@@ -31,13 +31,16 @@ class Violation:
 
 
 def reconstruct(
-    commands: Sequence[Command], start: Array, limits: Limits, until: float
+    commands: Sequence[Command], start: Array, limits: Limits, until: float, jitter: float = JITTER
 ) -> tuple[Motion, list[Violation]]:
-    """Give the motion the driver makes of a launch's commands, and every limit it exceeds."""
+    """Give the motion the driver makes of a launch's commands, and every limit it exceeds.
+
+    Setpoints carry no time; that of their arrival is known up to `jitter` periods.
+    """
     if limits.is_trajectory:
         motion = follow_trajectories(commands, start, until)
         return motion, _position_violations(motion, limits) + _difference_violations(motion, limits)
-    steps = follow_setpoints(commands, start, limits.period)
+    steps = follow_setpoints(commands, start, limits.period, jitter)
     motion = sample(steps, limits.period, until)
     return motion, _position_violations(motion, limits) + _step_violations(steps, limits)
 

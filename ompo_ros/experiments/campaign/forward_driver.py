@@ -10,7 +10,8 @@ import numpy as np
 from ompo_ros.experiments.campaign.commands import TICK, Command, Motion
 from ompo_ros.experiments.campaign.limits import Array
 
-JITTER = 0.25  # share of a period by which a message may come early or late and still count as on time
+JITTER = 0.25  # share of a period by which the time of a message heard over a network may be wrong
+LATE = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
 
 
 @dataclass(frozen=True)
@@ -25,18 +26,18 @@ class Step:
     elapsed: float
 
 
-def follow_setpoints(commands: Sequence[Command], start: Array, period: float) -> list[Step]:
-    """Turn setpoints into steps, from rest at `start` (7,)."""
+def follow_setpoints(commands: Sequence[Command], start: Array, period: float, jitter: float) -> list[Step]:
+    """Turn setpoints into steps, from rest at `start` (7,); times are known up to `jitter` periods."""
     steps: list[Step] = []
     for command in sorted(commands, key=lambda command: command.received):
         now, target = command.received, command.points[0].position
         before = steps[-1] if steps else Step(-np.inf, start, start, np.zeros_like(start), np.zeros_like(start), period)
         share = (now - before.time) / period
-        on_its_way = share < 1.0 - JITTER
+        on_its_way = share < 1.0 - jitter
         begin = before.begin + before.velocity * share * period if on_its_way else before.target
         # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
-        velocity_before = before.velocity if share <= 1.0 + JITTER else np.zeros_like(start)
-        elapsed = min(share + JITTER, 1.0) * period
+        velocity_before = before.velocity if share <= 1.0 + LATE else np.zeros_like(start)
+        elapsed = min(share + jitter, 1.0) * period
         steps.append(Step(now, begin, target, (target - begin) / period, velocity_before, elapsed))
     return steps
 
@@ -57,5 +58,5 @@ def sample(steps: Sequence[Step], period: float, until: float) -> Motion:
 
 def _smoothed(velocity: Array, since: Array, period: float) -> Array:
     """A message within the jitter does not make the reference stop and go."""
-    result: Array = np.where((since <= (1.0 + JITTER) * period)[:, None], velocity, 0.0)
+    result: Array = np.where((since <= (1.0 + LATE) * period)[:, None], velocity, 0.0)
     return result

@@ -1,0 +1,208 @@
+"""Drives the policy controller through everything that may go wrong with its time, its arm and its policies.
+
+Random and trained policies, swaps, stalls of 0.05 to 2 s, ticks 20 to 80 ms apart, clocks set forward and back, blocked
+arms, lost states, disabling. The motion that a driver makes of the messages is rebuilt at 1 kHz by the fault campaign's
+judge, which shares no code with the safety filter, and held against the preset's limits.
+
+Prints a line for each arm and driver, then one JSON object: {"ticks": .., "samples": .., "limit_violations": ..}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import torch
+
+from ompo_ros.control.controller import Controller
+from ompo_ros.control.robot import Robot, load_robot
+from ompo_ros.control.safety import ArmState, SafeCommand
+from ompo_ros.domains.kinematics import SPHERE_RADII, FloatArray, sphere_centres
+from ompo_ros.domains.tasks import Float32Array, Task
+from ompo_ros.experiments.campaign.checks import Violation, reconstruct
+from ompo_ros.experiments.campaign.commands import Command, Point
+from ompo_ros.experiments.campaign.limits import read_limits
+from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.learning import Agent, Config, make_agent
+from ompo_ros.learning.pretrained import load_networks
+from ompo_ros.resources import resource_path
+
+ARMS: Final = (("panda", ""), ("panda", "franka_ros2"), ("fr3", ""), ("fr3", "franka_ros2"))
+_STRETCH: Final = 2000  # ticks that are judged together; each begins with an arm at rest somewhere
+_LAG: Final = 0.03  # s by which the arm follows its driver
+_TABLE_EVERY: Final = 10  # samples between two looks at the table
+_CLOCKS: Final = (-3600.0, -1.0, 0.5, 3600.0)  # s that somebody sets the machine's clock by
+
+
+class Noise:
+    """A policy without sense: it changes its mind now and then, and sometimes asks for nonsense."""
+
+    sha256 = "0" * 64
+
+    def __init__(self, rng: np.random.Generator, version: int) -> None:
+        self._rng, self.version = rng, version
+        self._hold = int(rng.integers(1, 40))
+        self._calls = 0
+        self._action: Float32Array = np.zeros(7, dtype=np.float32)
+
+    def act(self, obs: Float32Array) -> Float32Array:
+        self._calls += 1
+        if self._calls % self._hold == 0:
+            self._action = self._rng.uniform(-1.0, 1.0, 7).astype(np.float32) * self._rng.choice([1.0, 1.0, 50.0])
+        if self._rng.random() < 1e-4:
+            return np.full(7, np.nan, dtype=np.float32)
+        return self._action
+
+
+class Trained:
+    """The shipped policy."""
+
+    sha256 = "1" * 64
+
+    def __init__(self, agent: Agent, version: int) -> None:
+        self._agent, self.version = agent, version
+
+    def act(self, obs: Float32Array) -> Float32Array:
+        return np.asarray(self._agent.act(obs[None], deterministic=True)[0])
+
+
+@dataclass
+class Stretch:
+    """One arm from rest through `_STRETCH` ticks; keeps the messages as a driver hears them."""
+
+    robot: Robot
+    rng: np.random.Generator
+    agent: Agent
+    commands: list[Command] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        task = Task("reach", "dense")
+        self._policy: Noise | Trained = Noise(self.rng, 1)
+        goal = task.goals(self.rng.random((1, 3)))[0]
+        self.controller = Controller(self.robot, task, lambda: self._policy, goal=goal)
+        self.controller.enabled = True
+        self.start = self.robot.home + self.rng.uniform(-0.3, 0.3, 7)
+        self.now = 100.0
+        self._wall = 1e9  # what the machine's clock shows beyond the one that control runs on
+        self._measured = self.start
+        self._blocked_until = self._silent_until = -np.inf
+
+    def play(self, ticks: int) -> None:
+        for _ in range(ticks):
+            self.now += self._gap()
+            self._trouble()
+            tick = self.controller.tick(self._state(), None, self.now)
+            if tick.command is not None:
+                self._deliver(tick.command)
+
+    def _gap(self) -> float:
+        """Seconds to the next tick: on time, jittered, or after a stall of the whole node."""
+        kind = self.rng.random()
+        if kind < 0.5:
+            return self.robot.period
+        return float(self.rng.uniform(0.02, 0.08) if kind < 0.98 else self.rng.uniform(0.05, 2.0))
+
+    def _trouble(self) -> None:
+        rng, controller = self.rng, self.controller
+        if rng.random() < 0.01:
+            version = self._policy.version + 1
+            self._policy = Trained(self.agent, version) if rng.random() < 0.5 else Noise(rng, version)
+        if rng.random() < 0.01:
+            controller.go_to(Task("reach", "dense").goals(rng.random((1, 3)))[0])
+        if rng.random() < 0.003:
+            self._blocked_until = self.now + rng.uniform(0.1, 3.0)
+        if rng.random() < 0.003:
+            self._silent_until = self.now + rng.uniform(0.05, 1.0)
+        if rng.random() < 0.003:
+            self._wall += rng.choice(_CLOCKS)
+        if rng.random() < 0.002:
+            controller.enabled = False
+        elif not controller.enabled or "until enabled" in controller.phase.value:
+            controller.enabled = bool(rng.random() < 0.05)
+
+    def _state(self) -> ArmState | None:
+        reference = self.controller.motion.filter.reference(self.now - _LAG)
+        if reference is not None and self.now > self._blocked_until:
+            self._measured = reference + self.rng.normal(0.0, 1e-4, 7)
+        age = self.now - self._silent_until if self.now < self._silent_until else 0.0
+        return ArmState(self._measured, np.zeros(7), self.now + min(age, 0.0) - 0.005)
+
+    def _deliver(self, command: SafeCommand) -> None:
+        """A node sends within its patience, and messages take their time; what is later was withheld."""
+        late = self.rng.random() < 0.01
+        patience = self.controller.motion.filter.driver.patience
+        age = self.rng.uniform(0.0, 3.0 * patience) if late else 0.002
+        if age > patience:
+            self.controller.motion.filter.withdraw()
+            return
+        if self.robot.driver.command_interface == "forward_command":
+            self.commands.append(Command(self.now, (Point(0.0, command.position),)))
+            return
+        points = tuple(
+            Point(knot.time - command.time, knot.position, knot.velocity, knot.acceleration) for knot in command.knots
+        )
+        # The stamp is of the machine's clock, and so is what the driver holds it against on arrival.
+        stamp, arrival = self._wall + command.time, self.now + age + self.rng.uniform(0.0, patience)
+        self.commands.append(Command(arrival, points, arrival - (self._wall + arrival - stamp)))
+
+
+def hostile(robot: str, driver: str, ticks: int, seed: int) -> tuple[int, list[Violation]]:
+    """Samples judged and limits exceeded in so many ticks of one arm behind one driver."""
+    arm, limits, agent = load_robot(robot, driver), read_limits(robot, driver), _shipped()
+    samples, found = 0, []
+    for stretch in range(-(-ticks // _STRETCH)):
+        played = Stretch(arm, np.random.default_rng((seed, stretch)), agent)
+        played.play(min(_STRETCH, ticks - stretch * _STRETCH))
+        motion, violations = reconstruct(played.commands, played.start, limits, played.now + 1.0, jitter=0.0)
+        samples += len(motion.times)
+        found += violations + _table_contacts(motion.times, motion.positions)
+    return samples, found
+
+
+def _shipped() -> Agent:
+    torch.set_num_threads(1)
+    config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
+    contract = Task("reach", "dense").contract
+    agent = make_agent(config, contract.observation_size, contract.action_size, device="cpu")
+    load_networks(agent, resource_path("models/policies/panda_reach.safetensors"))
+    return agent
+
+
+def _table_contacts(times: FloatArray, positions: FloatArray) -> list[Violation]:
+    """Where a sphere of the arm is below the table."""
+    heights = (sphere_centres(positions[::_TABLE_EVERY])[..., 2] - SPHERE_RADII).min(axis=-1)
+    return [Violation(float(times[i * _TABLE_EVERY]), "table", 0, 1.0) for i in np.flatnonzero(heights < 0.0)]
+
+
+def _judge(job: tuple[str, str, int, int]) -> tuple[str, str, int, list[Violation]]:
+    robot, driver, ticks, seed = job
+    return robot, driver, *hostile(robot, driver, ticks, seed)
+
+
+def main() -> None:
+    """Play all arms and drivers, two at a time."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ticks", type=int, default=1_000_000, help="of each arm and driver")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    arguments = parser.parse_args()
+    jobs = [(robot, driver, arguments.ticks, arguments.seed) for robot, driver in ARMS]
+    samples = violations = 0
+    with multiprocessing.get_context("spawn").Pool(arguments.processes) as pool:
+        for robot, driver, judged, found in pool.imap_unordered(_judge, jobs):
+            samples, violations = samples + judged, violations + len(found)
+            sys.stdout.write(f"{robot:6} {driver or 'default':12} {judged:12} samples  {len(found)} violations\n")
+            for violation in found[:10]:
+                sys.stdout.write(f"    {violation}\n")
+            sys.stdout.flush()
+    ticks = len(jobs) * arguments.ticks
+    sys.stdout.write(json.dumps({"ticks": ticks, "samples": samples, "limit_violations": violations}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
