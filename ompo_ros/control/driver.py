@@ -189,4 +189,3 @@ def _ramped(moment: Moment, acceleration: FloatArray, duration: float) -> Moment
     velocity = moment.velocity + mean * duration
     way = moment.velocity * duration + (2.0 * moment.acceleration + acceleration) * duration**2 / 6.0
     return Moment(moment.time + duration, moment.position + way, velocity, acceleration)
-

@@ -114,6 +114,11 @@ class Motion:
             self._retreat = None
         return _sent(command)
 
+    def withdraw(self) -> None:
+        """Take the last command back, which came too late to be sent: what it was for is still to be done."""
+        self.filter.withdraw()
+        self.moving = True
+
     def figures(self) -> dict[str, int]:
         """How often the filter was asked, and what it changed."""
         changed = {f"filtered: {reason.value}": count for reason, count in sorted(self.filter.changed.items())}

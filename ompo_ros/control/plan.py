@@ -50,10 +50,13 @@ class Plan:
 
     def at(self, time: float) -> Moment:
         """The motion at one time."""
+        still = np.zeros_like(self.positions[0])
         if time >= self.times[-1]:
-            return Moment(time, self.positions[-1], np.zeros_like(self.positions[-1]), np.zeros_like(self.positions[-1]))
-        i = max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
-        t, a = max(time - self.times[i], 0.0), self.accelerations[i]
+            return Moment(time, self.positions[-1], still, still)
+        if time < self.times[0]:
+            return Moment(time, self.positions[0], still, still)
+        i = int(np.searchsorted(self.times, time, side="right")) - 1
+        t, a = time - self.times[i], self.accelerations[i]
         jerk = (self.accelerations[i + 1] - a) / (self.times[i + 1] - self.times[i])
         velocity = self.velocities[i] + t * (a + t * jerk / 2.0)
         position = self.positions[i] + t * (self.velocities[i] + t * (a / 2.0 + t * jerk / 6.0))

@@ -139,6 +139,7 @@ class SafetyFilter:
         self.calls += 1
         self._note_arrival()
         reasons = self._doubts(state, now, retreat)
+        former = self._plan
         if self._plan is None:
             if reasons or state is None:
                 self.changed.update(reasons)
@@ -148,7 +149,7 @@ class SafetyFilter:
             return self._too_early(self._plan, now)
         if proposed is not None and not _is_sound(proposed):
             reasons.add(Reason.BAD_PROPOSAL)
-        self._former, self._time = self._plan, now
+        self._former, self._time = former, now
         self._move(self._plan, None if reasons else proposed, now, reasons)
         return self._command(reasons)
 

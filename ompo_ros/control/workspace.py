@@ -13,7 +13,7 @@ from ompo_ros.transitions import BoolArray
 _MARGIN: Final = 1e-6  # m of the box left to rounding
 _TABLE: Final = 0.0  # m, its height in the base frame
 _CLEARANCE: Final = 0.002  # m above it that a sphere keeps: it may bulge down between two looks at a motion
-_TIP: Final = SPHERE_NAMES.index("fingertips")
+_TIP: Final = SPHERE_NAMES.index("end effector")
 _ROUNDING: Final = 1e-12  # m
 _TILT: Final = 1e-4  # rad, for slopes
 _NEWTON_STEPS: Final = 20  # few are needed; more would not help

@@ -27,15 +27,18 @@ _END_EFFECTOR: Final = 0.105  # from the flange to between the fingertips
 _HAND_TURN: Final = np.sqrt(0.5)  # the hand is mounted at 45 degrees
 
 # Spheres that contain what may hit a table: the frame (joints before it) they are fixed to, their centre, their radius.
-# The hand's mesh reaches 0.102 m to either side and 0.066 m from the flange, closed fingertips 7 mm beyond their point.
+# The hand reaches 0.102 m to either side and 0.066 m from the flange, closed fingers 20 mm to either side and 7 mm
+# beyond the point between their tips.
 _SPHERES: Final = (
-    ("fingertips", 7, (0.0, 0.0, _FLANGE + _END_EFFECTOR), 0.01),
+    ("end effector", 7, (0.0, 0.0, _FLANGE + _END_EFFECTOR), 0.0),
+    ("left fingertip", 7, (0.015 * _HAND_TURN, 0.015 * _HAND_TURN, _FLANGE + 0.102), 0.016),
+    ("right fingertip", 7, (-0.015 * _HAND_TURN, -0.015 * _HAND_TURN, _FLANGE + 0.102), 0.016),
     ("hand", 7, (0.0, 0.0, _FLANGE + 0.035), 0.055),
-    ("hand, left", 7, (0.07 * _HAND_TURN, 0.07 * _HAND_TURN, _FLANGE + 0.035), 0.055),
-    ("hand, right", 7, (-0.07 * _HAND_TURN, -0.07 * _HAND_TURN, _FLANGE + 0.035), 0.055),
-    ("flange", 7, (0.0, 0.0, 0.05), 0.06),
-    ("wrist", 6, (0.0, 0.0, 0.0), 0.08),
-    ("elbow", 4, (0.0, 0.0, 0.0), 0.08),
+    ("hand's left end", 7, (0.07 * _HAND_TURN, 0.07 * _HAND_TURN, _FLANGE + 0.035), 0.055),
+    ("hand's right end", 7, (-0.07 * _HAND_TURN, -0.07 * _HAND_TURN, _FLANGE + 0.035), 0.055),
+    ("flange", 7, (0.0, 0.0, 0.05), 0.075),
+    ("wrist", 6, (0.0, 0.0, -0.015), 0.1),
+    ("elbow", 4, (0.0, 0.0, 0.0), 0.12),
 )
 SPHERE_NAMES: Final = tuple(name for name, *_ in _SPHERES)
 SPHERE_RADII: Final[FloatArray] = np.array([radius for *_, radius in _SPHERES])

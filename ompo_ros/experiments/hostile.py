@@ -138,7 +138,7 @@ class Stretch:
         patience = self.controller.motion.filter.driver.patience
         age = self.rng.uniform(0.0, 3.0 * patience) if late else 0.002
         if age > patience:
-            self.controller.motion.filter.withdraw()
+            self.controller.motion.withdraw()
             return
         if self.robot.driver.command_interface == "forward_command":
             self.commands.append(Command(self.now, (Point(0.0, command.position),)))

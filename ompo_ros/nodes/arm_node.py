@@ -12,6 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped
 from ompo_msgs.msg import EpisodeSummary
 from rclpy.node import Node
+from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
@@ -181,13 +182,15 @@ class ArmNode(Node):
 
     def _send(self, commands: Commands, command: SafeCommand, now: float) -> None:
         """Send a command in time; a late one is withheld, the driver goes on with the one before."""
-        age = 0.0 if self.lockstep else self._now() - now
-        motion_filter = self._machine.motion.filter
-        if age > motion_filter.driver.patience:
-            motion_filter.withdraw()
+        if self.lockstep:
+            commands.send(command, Time(nanoseconds=round(now * 1e9)))
+            return
+        age, motion = self._now() - now, self._machine.motion
+        if age > motion.filter.driver.patience:
+            motion.withdraw()
             self._withheld += 1
         else:
-            commands.send(command, age)
+            commands.send(command, Time(nanoseconds=self.get_clock().now().nanoseconds - round(max(age, 0.0) * 1e9)))
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()

@@ -8,6 +8,7 @@ from typing import Final
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.time import Time
 
 from ompo_ros.control.robot import Robot
 from ompo_ros.control.safety import SafeCommand
@@ -21,16 +22,15 @@ class Commands:
     """The publisher of one arm's commands."""
 
     def __init__(self, node: Node, robot: Robot, topic: str) -> None:
-        self._node, self._robot = node, robot
+        self._robot = robot
         self._life = _LIFE * robot.period
         qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, lifespan=Duration(seconds=self._life))
         self._publisher = node.create_publisher(command_type(robot), topic, qos)
         self._sent = 0.0
         self._arrived = True
 
-    def send(self, command: SafeCommand, age: float) -> None:
-        """Publish a command whose tick began `age` seconds ago."""
-        stamp = self._node.get_clock().now() - Duration(seconds=max(age, 0.0))
+    def send(self, command: SafeCommand, stamp: Time) -> None:
+        """Publish a command; `stamp` is the time of its tick on the clock that its driver knows."""
         self._publisher.publish(command_to_msg(self._robot, command, stamp.to_msg()))
         self._sent, self._arrived = time.monotonic(), False
 

@@ -16,6 +16,7 @@ from ompo_ros.domains.kinematics import FloatArray
 
 COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a driver subscribes
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a joint_state_broadcaster publishes
+_LONGEST = 60.0  # s that a trajectory may take
 
 CommandMessage = Union[Float64MultiArray, JointTrajectory]  # noqa: UP007 - evaluated, and mypy knows neither class
 
@@ -69,8 +70,8 @@ def positions_from_msg(robot: Robot, msg: CommandMessage, now: float = 0.0) -> l
     times = np.array([point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in msg.points])
     stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9
     age = now - stamp if stamp else 0.0
-    if age > times[-1]:
-        raise ValueError(f"the trajectory ended {age - times[-1]:.2f} s ago")
+    if not 0.0 <= times[-1] - age <= _LONGEST:
+        raise ValueError(f"the trajectory ends {times[-1] - age:.2f} s from now, 0 to {_LONGEST:g} is allowed")
     table = np.array([point.positions for point in msg.points])[:, order]
     wanted = age + np.arange(1, max(int(np.ceil((times[-1] - age) / robot.period - 1e-6)), 1) + 1) * robot.period
     return list(np.stack([np.interp(wanted, times, column) for column in table.T], axis=-1))

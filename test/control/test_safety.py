@@ -24,6 +24,7 @@ for kind in DRIVERS:
 PANDA = ROBOTS["panda", "ros2_control"]
 PERIOD = 0.04
 
+
 class Judge:
     """Rebuilds what the driver does with the filter's commands and holds it against the preset's limits."""
 
@@ -89,9 +90,7 @@ def test_arbitrary_states_proposals_and_times_never_break_a_limit(name, driver, 
     broken=st.sampled_from([0.0, 0.2]),
     scale=st.sampled_from([1.0, 0.3]),
 )
-def test_an_adversary_that_pushes_against_every_wall_never_gets_through(
-    name, driver, seed, hold, reach, broken, scale
-):
+def test_an_adversary_that_pushes_against_every_wall_never_gets_through(name, driver, seed, hold, reach, broken, scale):
     """Far targets held for a while drive the arm at full speed into limits and workspace, states break at random."""
     robot, rng = ROBOTS[name, driver], np.random.default_rng(seed)
     safety, judge = SafetyFilter(robot, scale), Judge(name, driver)
