@@ -66,6 +66,10 @@ class Registry:
         """The version a channel stands on, 0 for none."""
         return self._state.active(_known(channel))
 
+    def standing(self, channel: str) -> Entry | None:
+        """The entry of the policy a channel stands on; its checksum changes when that version is learned again."""
+        return self._state.find(self.active(channel))
+
     def pinned(self, channel: str) -> bool:
         """Whether a user holds the channel where it is."""
         return self._state.pinned(_known(channel))
