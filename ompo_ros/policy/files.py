@@ -29,11 +29,18 @@ from ompo_ros.policy.actor import (
 from ompo_ros.policy.export import DERIVED, INPUT, MANIFEST_KEY, OPERATORS, OUTPUTS, to_model
 from ompo_ros.policy.manifest import MAX_TEXT, Evaluation, Manifest, Training, describe, normalizer_of
 from ompo_ros.policy.parity import check_parity
+from ompo_ros.policy.wire import bytes_at
 
-# The largest actor and the longest manifest; 16 KiB hold the graph around them several times.
+# The largest actor, the longest manifest, and several times what the graph around them takes.
 _LARGEST = ActorShape(LAYERNORM_TANH, MAX_OBS, MAX_HIDDEN, MAX_ACT).tensor_shapes().values()
-MAX_BYTES = 4 * sum(map(math.prod, _LARGEST)) + MAX_TEXT + 16_384
+MAX_BESIDE_WEIGHTS = MAX_TEXT + 16_384
+MAX_BYTES = 4 * sum(map(math.prod, _LARGEST)) + MAX_BESIDE_WEIGHTS
 MAX_TENSOR = max(map(math.prod, _LARGEST))  # values
+_WEIGHTS = (
+    ModelProto.GRAPH_FIELD_NUMBER,
+    GraphProto.INITIALIZER_FIELD_NUMBER,
+    TensorProto.RAW_DATA_FIELD_NUMBER,
+)
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,9 @@ def read_policy(onnx: bytes, *, sha256: str | None = None) -> Policy:
         raise errors.Oversized(f"the file has {len(onnx)} bytes, {MAX_BYTES} at most are read")
     if sha256 is not None and hashlib.sha256(onnx).hexdigest() != sha256:
         raise errors.ChecksumMismatch(f"the file's SHA-256 is not {sha256}: it is damaged or another one")
+    beside = len(onnx) - bytes_at(memoryview(onnx), _WEIGHTS)
+    if beside > MAX_BESIDE_WEIGHTS:
+        raise errors.Oversized(f"the file has {beside} bytes beside its weights, {MAX_BESIDE_WEIGHTS} at most are read")
     model = _parse(onnx)
     _require_known_operators(model.graph)
     _require_interface(model.graph)

@@ -135,3 +135,35 @@ def test_a_registry_is_listed_with_its_warnings(tmp_path):
     result = ompo("list", "--registry", tmp_path / "registry")
     assert result.returncode == 0
     assert "registry.json is missing" in result.stderr
+
+
+HOSTILE = """
+import resource
+from ompo_ros.policy.errors import RefusedPolicy
+from ompo_ros.policy.files import MAX_BYTES, read_policy
+
+def field(number, body):
+    size, length = len(body), bytearray()
+    while size > 127:
+        length.append(size & 127 | 128)
+        size >>= 7
+    return bytes([number << 3 | 2]) + bytes(length) + bytes([size]) + body
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+empty = bytes([5 << 3 | 2, 0]) * (MAX_BYTES // 2 - 20)  # initializers without content, the dearest of all to parse
+before = peak()
+for content in (field(7, empty), field(7, field(5, empty)), empty):
+    try:
+        read_policy(content)
+    except RefusedPolicy:
+        print(peak() - before)
+"""
+
+
+def test_a_file_that_is_dear_to_parse_is_refused_before_it_is_parsed():
+    result = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, timeout=60)
+    grown = [int(line) for line in result.stdout.split()]
+    assert len(grown) == 3, result.stderr
+    assert max(grown) < 100_000, "kB"
