@@ -119,6 +119,7 @@ class World(Probe):
         self.seen: dict[str, list[PolicyArtifact]] = {"latest": [], "stable": []}
         self.successes: dict[int, int] = {}  # of EPISODES, by version
         self.evaluated: list[int] = []
+        self.before_evaluation = lambda: None
 
     def listen_to_channels(self) -> None:
         for channel, seen in self.seen.items():
@@ -131,6 +132,7 @@ class World(Probe):
 
     def _evaluate(self, goal) -> Evaluate.Result:
         version = goal.request.policy_version
+        self.before_evaluation()
         self.evaluated.append(version)
         wins = self.successes[version]
         goal.succeed()
@@ -316,6 +318,23 @@ def test_a_full_disk_costs_one_policy_and_no_more(world, server, launch_context,
     assert len(list((folder / "policies").iterdir())) == 1
     world.actor.publish(weights(3))
     world.spin_until(lambda: world.versions("latest") == [1, 3])
+
+
+@pytest.mark.skipif(not FULL.is_char_device(), reason="no device here that is always full")
+@pytest.mark.launch(fixture=graph)
+def test_a_candidate_whose_evaluation_cannot_be_written_is_evaluated_again(world, server, parameters):
+    def fill_the_disk() -> None:
+        if not world.evaluated:
+            Path(parameters["registry_dir"], ".registry.json.unfinished").symlink_to(FULL)
+
+    world.before_evaluation = fill_the_disk
+    world.successes = {1: EPISODES}
+    world.collect_on_target()
+    world.listen_to_channels()
+    world.wait_for_server()
+    world.actor.publish(weights(1))
+    world.spin_until(lambda: world.versions("stable") == [1])
+    assert world.evaluated == [1, 1]
 
 
 @pytest.mark.launch(fixture=graph)
