@@ -97,8 +97,8 @@ class Config:
     critics: int = _setting(
         2, "critic heads; the least of them is believed", "1 (the authors' program: 2)", low=1, high=16
     )
-    log_std_min: float = _setting(-20.0, "least log standard deviation of the policy", "-20", low=-50, high=0)
-    log_std_max: float = _setting(2.0, "greatest log standard deviation of the policy", "2", low=-5, high=10)
+    log_std_min: float = _setting(-20.0, "least log standard deviation of the policy", "-20", low=-20, high=0)
+    log_std_max: float = _setting(2.0, "greatest log standard deviation of the policy", "2", low=-5, high=2)
     normalize_obs: bool = _setting(False, "centre and scale observations by their running statistics", "no")
     normalize_reward: bool = _setting(False, "divide the transformed reward by its running deviation", "no")
 

@@ -82,7 +82,7 @@ class EvaluationClient:
         except InvalidData as error:
             self._finish(None, str(error))
             return
-        if not result.success or len(played) < episodes:
+        if not result.success or len(played) != episodes:
             self._finish(None, f"{len(played)} of {episodes} episodes were played: {result.message}")
         else:
             self._finish(played, "")

@@ -9,7 +9,7 @@ from typing import Any
 import rclpy
 from ompo_msgs.srv import ActivatePolicy, ListPolicies
 
-from ompo_ros.policy.registry import RegistryError
+from ompo_ros.policy.errors import RegistryError
 from ompo_ros.policy.store import Row
 
 TIMEOUT = 10.0  # seconds; discovery alone may take three
@@ -20,6 +20,7 @@ class ServerStore:
 
     def __init__(self, namespace: str) -> None:
         self._server = f"{namespace.rstrip('/')}/policy_server"
+        self.warnings: list[str] = []  # a server logs its own
 
     def rows(self) -> list[Row]:
         return [

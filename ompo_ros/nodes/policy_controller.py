@@ -16,6 +16,7 @@ from ompo_ros.nodes.arm_node import ArmNode
 from ompo_ros.nodes.main import run_arm
 from ompo_ros.nodes.parameters import declare
 from ompo_ros.policy.errors import RefusedPolicy
+from ompo_ros.policy.files import policy_bytes
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.policy.slot import PolicySlot, favour_the_loop
 from ompo_ros.transitions import InvalidData
@@ -48,7 +49,7 @@ class PolicyController(ArmNode):
         """Where to ask for the newest policy: a file's is there at once or never, the server's come as they come."""
         if file:
             try:
-                runtime = PolicyRuntime(Path(file).expanduser().read_bytes(), self.contract)
+                runtime = PolicyRuntime(policy_bytes(Path(file).expanduser()), self.contract)
             except (OSError, RefusedPolicy) as error:
                 raise ValueError(f"parameter 'policy': {file} cannot be run: {error}") from error
             return lambda: runtime

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from ompo_ros.control.robot import load_robot
-from ompo_ros.conversions import artifact_to_msg, check_episode, tensors_from_msg, transitions_from_msg
+from ompo_ros.conversions import MAX_NAME, artifact_to_msg, check_episode, tensors_from_msg, transitions_from_msg
 from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
@@ -22,17 +23,19 @@ from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.policy.actor import shape_of
 from ompo_ros.policy.contracts import contract_on
-from ompo_ros.policy.errors import RefusedPolicy
+from ompo_ros.policy.errors import RefusedPolicy, RegistryError
 from ompo_ros.policy.files import Policy
-from ompo_ros.policy.gate import GateSettings
+from ompo_ros.policy.gate import GateSettings, Verdict
 from ompo_ros.policy.keeper import PolicyKeeper
 from ompo_ros.policy.manifest import Training
-from ompo_ros.policy.registry import Registry, RegistryError
+from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE, Entry
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.policy.text import plain
 from ompo_ros.transitions import InvalidData
 
 GATE_PERIOD = 0.2  # seconds between two looks at what waits
+REFUSALS_SAID, REFUSALS_PERIOD = 20, 10.0  # lines of the log at most, in so many seconds; the others are counted
 # A few of the target's observations are enough here; best effort never makes the collector wait for this node.
 SOME = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 REFUSED = (InvalidData, RefusedPolicy, RegistryError, OSError)
@@ -47,6 +50,7 @@ class PolicyServer(Node):
         self._runtimes: dict[str, PolicyRuntime] = {}
         self._rng = np.random.default_rng()
         self._refused = 0
+        self._said: deque[float] = deque(maxlen=REFUSALS_SAID)  # when refusals were logged
         self._next_evaluation = 0.0
         self._evaluation = EvaluationClient(self)
         self._channels = {
@@ -86,11 +90,11 @@ class PolicyServer(Node):
         settings = GateSettings(margin=margin, confidence=confidence, min_success=first, window=self._episodes)
         try:
             registry = Registry(self._folder, keep)
+            for warning in registry.warnings:
+                self.get_logger().warning(warning)
+            return PolicyKeeper(registry, self._contract, settings)
         except (RegistryError, OSError) as error:
             raise ValueError(f"registry_dir: {error}") from error
-        for warning in registry.warnings:
-            self.get_logger().warning(warning)
-        return PolicyKeeper(registry, self._contract, settings)
 
     # -- topics -------------------------------------------------------------------------------------------------
 
@@ -115,13 +119,13 @@ class PolicyServer(Node):
             transitions = transitions_from_msg(msg)
             self._keeper.record(transitions.obs, transitions.next_obs)
         except REFUSED as error:
-            self._refuse(f"transitions of {msg.collector_id!r}", error)
+            self._refuse(f"transitions of {msg.collector_id[:MAX_NAME]!r}", error)
 
     def _on_episode(self, msg: EpisodeSummary) -> None:
         try:
             check_episode(msg)
         except InvalidData as error:
-            self._refuse(f"an episode of {msg.collector_id!r}", error)
+            self._refuse(f"an episode of {msg.collector_id[:MAX_NAME]!r}", error)
             return
         # Exploring episodes succeed less often than the policy they explore around.
         if msg.deterministic and msg.outcome != EpisodeSummary.DROPPED:
@@ -142,8 +146,12 @@ class PolicyServer(Node):
         return artifact_to_msg(policy.onnx, manifest, version=policy.version, stamp=self.get_clock().now().to_msg())
 
     def _refuse(self, what: str, error: Exception) -> None:
+        """Count what is refused, and say so unless a sender floods the log."""
         self._refused += 1
-        self.get_logger().warning(f"refused {what} ({self._refused} refused so far): {error}")
+        now = time.monotonic()
+        if len(self._said) < REFUSALS_SAID or now - self._said[0] > REFUSALS_PERIOD:
+            self._said.append(now)
+            self.get_logger().warning(plain(f"refused {what} ({self._refused} refused so far): {error}"))
 
     # -- the gate -----------------------------------------------------------------------------------------------
 
@@ -170,7 +178,11 @@ class PolicyServer(Node):
             self._keeper.put_back(candidate)
             return
         stable = self._keeper.registry.active(STABLE)
-        if self._judge(candidate, episodes) or not stable or stable == candidate.version:
+        verdict = self._judge(candidate, episodes)
+        if verdict is None:
+            self._keeper.put_back(candidate)
+            return
+        if verdict.passed or not stable or stable == candidate.version:
             return
 
         def on_stable_evaluated(measured: Episodes | None) -> None:
@@ -182,18 +194,19 @@ class PolicyServer(Node):
         self.get_logger().info(f"measuring stable {stable} anew, since policy {candidate.version} seems worse")
         self._evaluation.evaluate(stable, self._episodes, on_stable_evaluated)
 
-    def _judge(self, candidate: Policy, episodes: Episodes) -> bool:
+    def _judge(self, candidate: Policy, episodes: Episodes) -> Verdict | None:
+        """Move stable if the episodes say so; None where the registry could not be read or written."""
         try:
             verdict = self._keeper.judge(candidate, episodes)
         except REFUSED as error:
             self._refuse(f"the evaluation of policy {candidate.version}", error)
-            return False
+            return None
         if verdict.passed:
             self.get_logger().info(f"policy {candidate.version} is stable: {verdict.reason}")
             self._publish(STABLE)
         else:
             self.get_logger().warning(f"policy {candidate.version} does not reach stable: {verdict.reason}")
-        return verdict.passed
+        return verdict
 
     def _watch(self, version: int, episodes: Episodes) -> None:
         try:
@@ -214,7 +227,6 @@ class PolicyServer(Node):
     def _info(self, entry: Entry) -> PolicyInfo:
         registry, evaluation = self._keeper.registry, entry.evaluation
         channels = [channel for channel in CHANNELS if registry.active(channel) == entry.version]
-        damage = registry.damaged.get(entry.version)
         return PolicyInfo(
             version=entry.version,
             stamp=Time(sec=int(entry.stamp), nanosec=int(entry.stamp % 1 * 1e9)),
@@ -223,7 +235,7 @@ class PolicyServer(Node):
             pinned=any(registry.pinned(channel) for channel in channels),
             success_rate=evaluation.success_rate if evaluation else float("nan"),
             evaluated_episodes=evaluation.episodes if evaluation else 0,
-            note=f"DAMAGED: {damage}" if damage else entry.note,
+            note=registry.problem(entry.version) or entry.note,
         )
 
     def _get(self, request: GetPolicy.Request, response: GetPolicy.Response) -> GetPolicy.Response:
@@ -249,7 +261,7 @@ class PolicyServer(Node):
         version = self._keeper.registry.active(request.channel)
         held = " and held there" if request.pin else ""
         response.success, response.message = True, f"{request.channel} moved to policy {version}{held}"
-        self.get_logger().info(f"{response.message}: {request.reason or 'asked for by a user'}")
+        self.get_logger().info(plain(f"{response.message}: {request.reason or 'asked for by a user'}"))
         return response
 
     def _act(self, request: Act.Request, response: Act.Response) -> Act.Response:
@@ -266,11 +278,11 @@ class PolicyServer(Node):
 
     def _runtime(self, channel: str) -> PolicyRuntime:
         """The runtime of a channel's policy, kept as long as the channel stays on it."""
-        runtime, version = self._runtimes.get(channel), self._keeper.registry.active(channel)
-        if not version:
+        runtime, entry = self._runtimes.get(channel), self._keeper.registry.standing(channel)
+        if entry is None:
             raise RegistryError(f"{channel} holds no policy yet")
-        if runtime is None or runtime.version != version:
-            runtime = PolicyRuntime(self._keeper.registry.load(version).onnx, self._contract)
+        if runtime is None or runtime.sha256 != entry.sha256:
+            runtime = PolicyRuntime(self._keeper.registry.load(entry.version).onnx, self._contract)
             self._runtimes[channel] = runtime
         return runtime
 

@@ -17,7 +17,8 @@ Tensors = Mapping[str, Float32Array]
 ELU, LAYERNORM_TANH = "elu", "layernorm_tanh"  # of the first layer; the second is always ELU
 ARCHITECTURES = (ELU, LAYERNORM_TANH)
 LAYER_NORM_EPSILON = 1e-5
-MAX_WIDTH = 4_096  # of any layer
+MAX_OBS, MAX_HIDDEN, MAX_ACT = 256, 1_024, 64  # several times what an arm needs
+LOG_STD_RANGE = (-20.0, 2.0)  # beyond it an exploring action is the mean, or a coin flip between the limits
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,14 @@ def shape_of(tensors: Tensors) -> ActorShape:
             raise InvalidWeights(f"{name} is missing or no matrix: send the tensors that Agent.actor_tensors() gives")
     (obs_dim, hidden), outputs = tensors["weight_0"].shape, tensors["weight_2"].shape[1]
     shape = ActorShape(LAYERNORM_TANH if "gain" in tensors else ELU, obs_dim, hidden, outputs // 2)
-    if not (0 < obs_dim <= MAX_WIDTH and 0 < hidden <= MAX_WIDTH and 0 < outputs <= MAX_WIDTH):
-        raise InvalidWeights(f"layers of {obs_dim}, {hidden} and {outputs} values; 1 to {MAX_WIDTH} each are allowed")
+    limits = {
+        "observation": (obs_dim, MAX_OBS),
+        "hidden layers": (hidden, MAX_HIDDEN),
+        "action": (outputs // 2, MAX_ACT),
+    }
+    for name, (size, most) in limits.items():
+        if not 0 < size <= most:
+            raise InvalidWeights(f"{name} of {size} values, 1 to {most} are allowed")
     expected = shape.tensor_shapes()
     if set(tensors) != set(expected):
         odd = sorted(set(tensors) ^ set(expected))
@@ -58,7 +65,16 @@ def shape_of(tensors: Tensors) -> ActorShape:
             raise InvalidWeights(f"{name} is {found}, float32 {wanted} is needed")
         if not np.isfinite(tensors[name]).all():
             raise InvalidWeights(f"{name} is not finite")
+    _require_deviations(float(tensors["log_std_min"]), float(tensors["log_std_max"]))
     return shape
+
+
+def _require_deviations(low: float, high: float) -> None:
+    least, most = LOG_STD_RANGE
+    if not least <= low <= high <= most:
+        raise InvalidWeights(
+            f"log_std_min {low:g} and log_std_max {high:g} are not ordered within {least:g} to {most:g}"
+        )
 
 
 def weights_digest(tensors: Tensors) -> str:

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.files import Policy, read_policy
+from ompo_ros.policy.errors import RefusedPolicy, RegistryError
+from ompo_ros.policy.files import Policy, policy_bytes, read_policy
 from ompo_ros.policy.parity import check_parity, random_observations
-from ompo_ros.policy.registry import RegistryError
 from ompo_ros.policy.registry_state import CHANNELS, STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.policy.store import FolderStore, PolicyStore
+from ompo_ros.policy.text import plain
 
 DONE, REFUSED, USAGE, NO_SERVER = range(4)
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         code: int = arguments.run(arguments)
     except (RefusedPolicy, RegistryError, OSError) as error:
-        print(f"ompo: {error}", file=sys.stderr)
+        _warn(str(error))
         return NO_SERVER if isinstance(error, ConnectionError) else REFUSED
     return code
 
@@ -134,6 +134,7 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    store = _store(arguments)
     rows = [
         (
             str(row.version),
@@ -143,15 +144,19 @@ def _list(arguments: argparse.Namespace) -> int:
             row.sha256[:12],
             row.note,
         )
-        for row in _store(arguments).rows()
+        for row in store.rows()
     ]
+    for warning in store.warnings:
+        _warn(warning)
     _table([("version", "registered", "channels", "success", "SHA-256", "note"), *rows])
     return DONE
 
 
 def _activate(arguments: argparse.Namespace) -> int:
     store = _store(arguments)
-    print(store.activate(arguments.channel, arguments.version, arguments.reason, pin=arguments.pin))
+    print(plain(store.activate(arguments.channel, arguments.version, arguments.reason, pin=arguments.pin)))
+    for warning in store.warnings:
+        _warn(warning)
     return DONE
 
 
@@ -166,7 +171,7 @@ def _store(arguments: argparse.Namespace) -> PolicyStore:
 
 
 def _read(path: Path, sha256: str | None = None) -> Policy:
-    return read_policy(path.read_bytes(), sha256=sha256)
+    return read_policy(policy_bytes(path), sha256=sha256)
 
 
 def _version(text: str) -> int:
@@ -181,7 +186,12 @@ def _date(stamp: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(stamp))
 
 
-def _table(rows: Sequence[Sequence[str]]) -> None:
+def _warn(text: str) -> None:
+    print(f"ompo: {plain(text)}", file=sys.stderr)
+
+
+def _table(texts: Sequence[Sequence[str]]) -> None:
+    rows = [[plain(text) for text in row] for row in texts]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

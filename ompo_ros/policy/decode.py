@@ -1,4 +1,4 @@
-"""JSON to typed records: every field present, of its type and finite, and none besides."""
+"""JSON to typed records: every field present, of its type and finite, none besides, and texts plain."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import types
 import typing
 from typing import Any, TypeVar
 
+from ompo_ros.policy.text import plain
+
 Record = TypeVar("Record")
 
 
 class DecodeError(ValueError):
     """What was read is not such a record; the message starts with the path of the field."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(plain(message))
 
 
 def decode(kind: type[Record], value: object, path: str = "") -> Record:
@@ -67,7 +72,7 @@ def _items(value: object, path: str) -> list[tuple[object, object]]:
 def _text(value: object, path: str) -> str:
     if not isinstance(value, str):
         raise DecodeError(f"{path}: text is needed, found {type(value).__name__}")
-    return value
+    return plain(value)
 
 
 def _scalar(hint: type, value: object, path: str) -> object:
@@ -81,4 +86,4 @@ def _scalar(hint: type, value: object, path: str) -> object:
         raise DecodeError(f"{path}: is not finite")
     if type(value) is not hint:
         raise DecodeError(f"{path}: {hint.__name__} is needed, found {type(value).__name__}")
-    return value
+    return plain(value) if isinstance(value, str) else value

@@ -1,10 +1,15 @@
-"""Why a policy is refused: one class a reason, so that a caller can tell a damaged file from a foreign one."""
+"""Why a policy or a registry is refused: one class a reason, so that a caller can act on each."""
 
 from __future__ import annotations
 
+from ompo_ros.policy.text import plain
+
 
 class RefusedPolicy(ValueError):
-    """A policy that will not be run; the message says what is wrong with it."""
+    """A policy that will not be run; the message says what is wrong with it, whatever text the policy holds."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(plain(message))
 
 
 class NotAPolicy(RefusedPolicy):
@@ -49,3 +54,18 @@ class ContractMismatch(RefusedPolicy):
 
 class ParityFailure(RefusedPolicy):
     """The exported graph does not compute what the actor's definition says."""
+
+
+class RegistryError(RuntimeError):
+    """The registry cannot do what was asked; the message says why and what would work."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(plain(message))
+
+
+class DamagedPolicy(RegistryError):
+    """One policy's file is not what was registered; the others are untouched."""
+
+
+class UnreadablePolicy(RegistryError):
+    """One policy's file cannot be read at this moment; nothing is concluded from that."""

@@ -6,20 +6,41 @@ import dataclasses
 import hashlib
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto
 
 from ompo_ros.domains.contract import Contract
+from ompo_ros.files import UnfitFile, read_bounded
 from ompo_ros.policy import errors
-from ompo_ros.policy.actor import Float32Array, Tensors, shape_of, weights_digest
+from ompo_ros.policy.actor import (
+    LAYERNORM_TANH,
+    MAX_ACT,
+    MAX_HIDDEN,
+    MAX_OBS,
+    ActorShape,
+    Float32Array,
+    Tensors,
+    shape_of,
+    weights_digest,
+)
 from ompo_ros.policy.export import DERIVED, INPUT, MANIFEST_KEY, OPERATORS, OUTPUTS, to_model
-from ompo_ros.policy.manifest import Evaluation, Manifest, Training, describe, normalizer_of
+from ompo_ros.policy.manifest import MAX_TEXT, Evaluation, Manifest, Training, describe, normalizer_of
 from ompo_ros.policy.parity import check_parity
+from ompo_ros.policy.wire import bytes_at
 
-MAX_BYTES = 67_108_864
-MAX_TENSOR = 16_777_216  # values
+# The largest actor, the longest manifest, and several times what the graph around them takes.
+_LARGEST = ActorShape(LAYERNORM_TANH, MAX_OBS, MAX_HIDDEN, MAX_ACT).tensor_shapes().values()
+MAX_BESIDE_WEIGHTS = MAX_TEXT + 16_384
+MAX_BYTES = 4 * sum(map(math.prod, _LARGEST)) + MAX_BESIDE_WEIGHTS
+MAX_TENSOR = max(map(math.prod, _LARGEST))  # values
+_WEIGHTS = (
+    ModelProto.GRAPH_FIELD_NUMBER,
+    GraphProto.INITIALIZER_FIELD_NUMBER,
+    TensorProto.RAW_DATA_FIELD_NUMBER,
+)
 
 
 @dataclass(frozen=True)
@@ -65,19 +86,28 @@ def make_policy(
     return _assemble(tensors, manifest)
 
 
-def read_policy(onnx: bytes, *, sha256: str | None = None, manifest: str | None = None) -> Policy:
-    """Check a file from outside, and against the checksum and the manifest that came with it; raises RefusedPolicy."""
+def policy_bytes(path: Path) -> bytes:
+    """Read a policy's file without trusting its size or its kind; raises RefusedPolicy or OSError."""
+    try:
+        return read_bounded(path, MAX_BYTES)
+    except UnfitFile as error:
+        raise errors.NotAPolicy(str(error)) from error
+
+
+def read_policy(onnx: bytes, *, sha256: str | None = None) -> Policy:
+    """Check a file from outside, and against the checksum that came with it; raises RefusedPolicy."""
     if len(onnx) > MAX_BYTES:
         raise errors.Oversized(f"the file has {len(onnx)} bytes, {MAX_BYTES} at most are read")
     if sha256 is not None and hashlib.sha256(onnx).hexdigest() != sha256:
         raise errors.ChecksumMismatch(f"the file's SHA-256 is not {sha256}: it is damaged or another one")
+    beside = len(onnx) - bytes_at(memoryview(onnx), _WEIGHTS)
+    if beside > MAX_BESIDE_WEIGHTS:
+        raise errors.Oversized(f"the file has {beside} bytes beside its weights, {MAX_BESIDE_WEIGHTS} at most are read")
     model = _parse(onnx)
     _require_known_operators(model.graph)
     _require_interface(model.graph)
     tensors = _tensors(model.graph)
     found = _manifest(model, tensors)
-    if manifest is not None and Manifest.from_json(manifest) != found:
-        raise errors.InvalidManifest("the manifest that came with the file differs from the one inside it")
     if to_model(tensors, found.to_json()).SerializeToString() != onnx:
         raise errors.NotAPolicy("the graph is not one that this release exports: export the actor again")
     return Policy(onnx, found, tensors)
@@ -149,6 +179,8 @@ def _manifest(model: ModelProto, tensors: Tensors) -> Manifest:
         raise errors.InvalidManifest(f"the file holds {len(texts)} manifests under {MANIFEST_KEY!r}, 1 is needed")
     _require_text(texts[0])
     manifest = Manifest.from_json(texts[0])
+    if manifest.to_json() != texts[0]:
+        raise errors.InvalidManifest("manifest: is not written as this release writes it, or holds control characters")
     shape, contract = shape_of(tensors), manifest.contract
     facts = {
         "architecture": (manifest.architecture, shape.architecture),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ompo_ros.domains.contract import Contract
 from ompo_ros.policy.actor import Float32Array, Tensors
-from ompo_ros.policy.errors import ContractMismatch
+from ompo_ros.policy.errors import ContractMismatch, RegistryError
 from ompo_ros.policy.files import Policy, make_policy
 from ompo_ros.policy.gate import (
     GateSettings,
@@ -20,7 +20,7 @@ from ompo_ros.policy.gate import (
     judge_success,
 )
 from ompo_ros.policy.manifest import Evaluation, Training
-from ompo_ros.policy.registry import Registry, RegistryError
+from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE
 
 RECORDED = 256  # transitions of the target that exports are proven on

@@ -18,7 +18,10 @@ from ompo_ros.policy.errors import InvalidManifest
 from ompo_ros.policy.export import OPSET
 
 FORMAT = 1
-MAX_TEXT = 1_048_576  # characters
+MAX_TEXT = 262_144  # characters
+MAX_STAMP = 2.0**33  # seconds since the epoch, either way
+MAX_COUNT = 2**64  # of updates, steps
+MAX_EPISODES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,10 @@ class Training:
 
     updates: int
     target_steps: int
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.updates < MAX_COUNT and 0 <= self.target_steps < MAX_COUNT):
+            raise ValueError("updates and target_steps must be counts of 64 bits")
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Evaluation:
     mean_return: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.successes <= self.episodes or self.episodes < 1:
+        if not (0 <= self.successes <= self.episodes and 1 <= self.episodes <= MAX_EPISODES):
             raise ValueError(f"{self.successes} successes in {self.episodes} episodes are impossible")
 
     @property
@@ -86,6 +93,8 @@ class Manifest:
             raise ValueError(f"format {self.format} is not {FORMAT}, the one this release reads")
         if not 1 <= self.version < 2**32:
             raise ValueError(f"version {self.version} is not between 1 and {2**32 - 1}")
+        if not abs(self.stamp) < MAX_STAMP:
+            raise ValueError(f"stamp {self.stamp:g} is no time of this age")
         if self.architecture not in ARCHITECTURES:
             raise ValueError(f"architecture {self.architecture!r} is none of {', '.join(ARCHITECTURES)}")
 

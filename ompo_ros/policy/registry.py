@@ -6,6 +6,7 @@ and is deleted only after the truth has forgotten it. Files carry their SHA-256 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import time
@@ -13,20 +14,11 @@ from pathlib import Path
 from typing import IO
 
 from ompo_ros.files import write_whole
-from ompo_ros.policy.decode import DecodeError
-from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.files import Policy, read_policy
+from ompo_ros.policy.errors import DamagedPolicy, RefusedPolicy, RegistryError, UnreadablePolicy
+from ompo_ros.policy.files import Policy, policy_bytes, read_policy
+from ompo_ros.policy.registry_folder import LOCK, POLICIES, STATE, Found, delete_leftovers, find_state
 from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE, Entry, Move, State
-
-STATE, LOCK, POLICIES = "registry.json", "lock", "policies"
-
-
-class RegistryError(RuntimeError):
-    """The registry cannot do what was asked; the message says why and what would work."""
-
-
-class DamagedPolicy(RegistryError):
-    """One policy's file is not what was registered; the others are untouched."""
+from ompo_ros.policy.text import plain
 
 
 class Registry:
@@ -37,18 +29,21 @@ class Registry:
         if keep < 1:
             raise ValueError(f"keep: {keep} policies, at least 1 is needed")
         self._folder, self._keep, self._read_only = folder, keep, read_only
-        self.damaged: dict[int, str] = {}  # what is wrong, by version
-        self.warnings: list[str] = []
-        if not read_only:
-            (folder / POLICIES).mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(folder / LOCK)
-        elif not (folder / STATE).is_file():
-            raise RegistryError(f"{folder} holds no {STATE}, so it is no registry")
-        self._state = self._read_state()
-        self._find_damage()
-        if not read_only:
-            self._leave_damaged()
-            self._delete_unnamed_files()
+        self.damaged: dict[int, str] = {}  # what is wrong for good, by version
+        self._unreadable: dict[int, str] = {}  # what was wrong when it was last read, by version
+        found = find_state(folder)
+        if read_only:
+            if found is None:
+                raise RegistryError(f"{folder} holds no {STATE} and no policies, so it is no registry")
+            self._take(found)
+            return
+        (folder / POLICIES).mkdir(parents=True, exist_ok=True)
+        self._lock = _lock(folder / LOCK)
+        try:
+            self._repair(find_state(folder))  # once more, now that nobody else can write
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let another process write."""
@@ -71,14 +66,24 @@ class Registry:
         """The version a channel stands on, 0 for none."""
         return self._state.active(_known(channel))
 
+    def standing(self, channel: str) -> Entry | None:
+        """The entry of the policy a channel stands on; its checksum changes when that version is learned again."""
+        return self._state.find(self.active(channel))
+
     def pinned(self, channel: str) -> bool:
         """Whether a user holds the channel where it is."""
         return self._state.pinned(_known(channel))
 
     def former(self, channel: str) -> int:
         """The whole version a channel stood on before its present one, 0 for none."""
-        whole = (version for version in self._state.formers(_known(channel)) if version not in self.damaged)
-        return next(whole, 0)
+        formers = self._state.formers(_known(channel))
+        return next((version for version in formers if not self.problem(version)), 0)
+
+    def problem(self, version: int) -> str:
+        """What keeps a policy from being used, empty for nothing."""
+        if version in self.damaged:
+            return f"DAMAGED: {self.damaged[version]}"
+        return f"UNREADABLE NOW: {self._unreadable[version]}" if version in self._unreadable else ""
 
     def load(self, version: int) -> Policy:
         """A policy, checked from its first to its last byte."""
@@ -87,8 +92,8 @@ class Registry:
             have = ", ".join(str(entry.version) for entry in self.entries) or "none"
             raise RegistryError(f"policy {version} is not in the registry; it holds: {have}")
         try:
-            return read_policy((self._folder / POLICIES / entry.file_name).read_bytes(), sha256=entry.sha256)
-        except (OSError, RefusedPolicy) as error:
+            return read_policy(self._read(entry), sha256=entry.sha256)
+        except RefusedPolicy as error:
             self.damaged[version] = str(error)
             raise DamagedPolicy(f"policy {version} is damaged and refused: {error}") from error
 
@@ -96,26 +101,33 @@ class Registry:
 
     def add(self, policy: Policy, note: str, *, channel: str | None = None) -> Entry:
         """Keep a policy and, unless a user holds `channel`, move that there: one step, done whole or not at all."""
-        version, manifest, now = policy.version, policy.manifest, time.time()
+        self._require_writer()
+        version, manifest, now, note = policy.version, policy.manifest, time.time(), plain(note)
         old = self._state.find(version)
         if old and old.weights_sha256 != manifest.weights_sha256 and self._must_stay(version):
             raise RegistryError(
                 f"policy {version} is in use with other weights: resume that learner or change the folder"
             )
         entry = Entry(version, policy.sha256, manifest.weights_sha256, now, note, manifest.evaluation)
-        write_whole(self._folder / POLICIES / entry.file_name, policy.onnx)
         state = self._state.with_entry(entry)
         if channel is not None and not self.pinned(channel):
             state = state.with_move(channel, version, note, now)
-        self._commit(state)
+        write_whole(self._folder / POLICIES / entry.file_name, policy.onnx)
+        try:
+            self._commit(state)
+        except OSError:
+            delete_leftovers(self._folder, self._state)
+            raise
         self.damaged.pop(version, None)
+        self._unreadable.pop(version, None)
         return entry
 
     def move(self, channel: str, version: int, reason: str, *, pin: bool = False) -> int:
         """Put a channel on a registered, whole policy; gives the version it stood on before."""
+        self._require_writer()
         previous = self.active(channel)
         self.load(version)
-        self._commit(self._state.with_move(channel, version, reason, time.time(), pin=pin))
+        self._commit(self._state.with_move(channel, version, plain(reason), time.time(), pin=pin))
         return previous
 
     # -- inside -------------------------------------------------------------------------------------------------
@@ -124,53 +136,67 @@ class Registry:
         """Whether people rely on this very policy."""
         return version == self.active(STABLE) or (self.pinned(LATEST) and version == self.active(LATEST))
 
-    def _commit(self, state: State) -> None:
-        """Make a state the truth, without what need not be kept."""
+    def _require_writer(self) -> None:
         if self._read_only:
             raise RegistryError(f"{self._folder} was opened for reading only")
+
+    def _take(self, found: Found) -> None:
+        self._state, self.warnings = found.state, list(found.warnings)
+        self._find_damage()
+
+    def _repair(self, found: Found | None) -> None:
+        """Take what was found, write what was not on disk, and leave what is damaged for good."""
+        if found is None:
+            found = Found(State())
+            write_whole(self._folder / STATE, found.state.to_json())
+        self._take(found)
+        if found.rebuilt:
+            self._keep_rebuilt(found)
+        self._leave_damaged()
+        delete_leftovers(self._folder, self._state)
+
+    def _keep_rebuilt(self, found: Found) -> None:
+        """Make a rebuilt state the truth, and set aside what it replaces or leaves out."""
+        for path in found.refused:
+            path.replace(path.with_name(f"{path.name}.refused"))
+        with contextlib.suppress(FileNotFoundError):
+            (self._folder / STATE).replace(self._folder / f"{STATE}.damaged")
+        write_whole(self._folder / STATE, found.state.to_json())
+
+    def _commit(self, state: State) -> None:
+        """Make a state the truth, without what need not be kept."""
         state = state.pruned(self._keep)
         write_whole(self._folder / STATE, state.to_json())
         forgotten = {entry.file_name for entry in self.entries} - {entry.file_name for entry in state.entries}
         self._state = state
         for name in forgotten:
-            (self._folder / POLICIES / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the next opening deletes it
+                (self._folder / POLICIES / name).unlink(missing_ok=True)
 
-    def _read_state(self) -> State:
-        path = self._folder / STATE
+    def _read(self, entry: Entry) -> bytes:
+        """A policy's bytes; only a file that is gone, or unfit to be one, is damaged for good."""
         try:
-            return State.from_json(path.read_bytes())
-        except FileNotFoundError:
-            return State()
-        except (OSError, DecodeError) as error:
-            self.warnings.append(f"{path} is damaged ({error}): channels start anew from the policies found beside it")
-            return self._state_from_files()
-
-    def _state_from_files(self) -> State:
-        """What the policies tell of themselves; `latest` is the newest, `stable` must be earned again."""
-        state = State()
-        for path in sorted((self._folder / POLICIES).glob("*-*.onnx"), key=lambda path: path.stat().st_mtime_ns):
-            try:
-                policy = read_policy(path.read_bytes(), sha256=path.stem.split("-")[1])
-            except RefusedPolicy as error:
-                self.warnings.append(f"{path.name} is refused: {error}")
-                continue
-            stamp, manifest = path.stat().st_mtime, policy.manifest
-            note = f"found when {STATE} was damaged"
-            state = state.with_entry(
-                Entry(policy.version, policy.sha256, manifest.weights_sha256, stamp, note, manifest.evaluation)
-            )
-            state = state.with_move(LATEST, policy.version, note, stamp)
-        return state
+            onnx = policy_bytes(self._folder / POLICIES / entry.file_name)
+        except FileNotFoundError as error:
+            raise RefusedPolicy("its file is missing") from error
+        except OSError as error:
+            self._unreadable[entry.version] = str(error.strerror)
+            raise UnreadablePolicy(
+                f"policy {entry.version} cannot be read now ({error.strerror}): make its file readable and try again, "
+                f"or move the channel that stands on it"
+            ) from error
+        self._unreadable.pop(entry.version, None)
+        return onnx
 
     def _find_damage(self) -> None:
         for entry in self.entries:
             try:
-                onnx = (self._folder / POLICIES / entry.file_name).read_bytes()
-            except OSError as error:
-                self.damaged[entry.version] = f"its file cannot be read ({error.strerror})"
-            else:
-                if hashlib.sha256(onnx).hexdigest() != entry.sha256:
+                if hashlib.sha256(self._read(entry)).hexdigest() != entry.sha256:
                     self.damaged[entry.version] = "its file's SHA-256 is not the one registered"
+            except RefusedPolicy as error:
+                self.damaged[entry.version] = str(error)
+            except UnreadablePolicy as error:
+                self.warnings.append(str(error))
         self.warnings += [f"policy {version} is damaged: {problem}" for version, problem in self.damaged.items()]
 
     def _leave_damaged(self) -> None:
@@ -179,13 +205,6 @@ class Registry:
             version = self.active(channel)
             if version in self.damaged and (former := self.former(channel)):
                 self.move(channel, former, f"policy {version} is damaged: {self.damaged[version]}")
-
-    def _delete_unnamed_files(self) -> None:
-        """Remove what a killed writer left behind."""
-        named = {entry.file_name for entry in self.entries}
-        for path in (self._folder / POLICIES).iterdir():
-            if path.name not in named:
-                path.unlink()
 
 
 def _known(channel: str) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ompo_ros.policy.decode import DecodeError, decode
+from ompo_ros.policy.errors import RegistryError
 from ompo_ros.policy.manifest import Evaluation
 
 LATEST, STABLE = "latest", "stable"
@@ -15,6 +16,7 @@ CHANNELS = (LATEST, STABLE)
 FORMAT = 1
 MOVES_KEPT = 100  # of each channel
 FORMER_STABLES_KEPT = 3  # to fall back to
+BEST_KEPT = 3  # to choose a stable one from, while there is none
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,6 @@ class State:
     moves: tuple[Move, ...] = ()  # oldest first
 
     def __post_init__(self) -> None:
-        if self.format != FORMAT:
-            raise ValueError(f"format {self.format} is not {FORMAT}, the one this release reads")
         unknown = {move.channel for move in self.moves} - set(CHANNELS)
         if unknown:
             raise ValueError(f"channel {min(unknown)!r} is unknown")
@@ -102,6 +102,7 @@ class State:
         """Forget what is neither among the newest `keep`, nor in use, nor needed to fall back."""
         used = {self.active(channel) for channel in CHANNELS} | set(self.formers(STABLE)[:FORMER_STABLES_KEPT])
         used |= {entry.version for entry in self.entries[-keep:]}
+        used |= set() if self.active(STABLE) else self._best()
         moves: list[Move] = []
         counts: Counter[str] = Counter()
         for move in reversed(self.moves):
@@ -115,11 +116,20 @@ class State:
 
     @classmethod
     def from_json(cls, text: bytes) -> State:
-        """Read what `to_json` wrote; anything else raises DecodeError."""
+        """Read what `to_json` wrote; anything else raises DecodeError, but another release's is not damaged."""
         try:
-            return decode(cls, json.loads(text))
+            document = json.loads(text)
+            written = document.get("format") if isinstance(document, dict) else None
+            if isinstance(written, int) and written != FORMAT:
+                raise RegistryError(f"format {written} is not {FORMAT}, the one this release reads")
+            return decode(cls, document)
         except (ValueError, RecursionError) as error:
             raise DecodeError(str(error)) from error
+
+    def _best(self) -> set[int]:
+        """Versions of the evaluated policies that succeeded most often."""
+        rated = [(entry.evaluation.success_rate, entry.version) for entry in self.entries if entry.evaluation]
+        return {version for _, version in sorted(rated)[-BEST_KEPT:]}
 
     def _last_move(self, channel: str) -> Move | None:
         return next((move for move in reversed(self.moves) if move.channel == channel), None)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ompo_ros.policy.registry import Registry, RegistryError
+from ompo_ros.policy.errors import RegistryError
+from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import CHANNELS
 
 
@@ -27,6 +28,8 @@ class Row:
 class PolicyStore(Protocol):
     """What `ompo policy list` and `ompo policy activate` need."""
 
+    warnings: list[str]  # what the user should know of the last call
+
     def rows(self) -> list[Row]:
         """Every policy, oldest first."""
 
@@ -39,23 +42,25 @@ class FolderStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.warnings: list[str] = []
 
     def rows(self) -> list[Row]:
         registry = Registry(self._folder, read_only=True)
+        self.warnings = registry.warnings
         rows = []
         for entry in registry.entries:
             channels = tuple(channel for channel in CHANNELS if registry.active(channel) == entry.version)
             pinned = any(registry.pinned(channel) for channel in channels)
-            damage = registry.damaged.get(entry.version)
             rate = entry.evaluation.success_rate if entry.evaluation else None
             episodes = entry.evaluation.episodes if entry.evaluation else 0
-            note = f"DAMAGED: {damage}" if damage else entry.note
+            note = registry.problem(entry.version) or entry.note
             rows.append(Row(entry.version, entry.stamp, channels, pinned, rate, episodes, entry.sha256, note))
         return rows
 
     def activate(self, channel: str, version: int, reason: str, *, pin: bool) -> str:
         kept = len(Registry(self._folder, read_only=True).entries)
         registry = Registry(self._folder, keep=max(1, kept))  # a user's move deletes nothing
+        self.warnings = registry.warnings
         try:
             version = version or registry.former(channel)
             if not version:

@@ -216,14 +216,17 @@ def test_a_dry_run_does_all_but_command(lab):
     assert not lab.commands
 
 
-@pytest.fixture(params=["missing", "garbage", "another robot's"])
+@pytest.fixture(params=["missing", "garbage", "pipe", "another robot's"])
 def wrong(request, tmp_path):
     path = tmp_path / "wrong.onnx"
     if request.param == "garbage":
         path.write_bytes(b"no policy")
+    elif request.param == "pipe":
+        os.mkfifo(path)
     elif request.param != "missing":
         path.write_bytes(shipped_policy(1, robot="fr3").onnx)
     said = {"missing": "No such file", "garbage": "ONNX", "another robot's": "made for another robot: fr3, here panda"}
+    said["pipe"] = "is not a regular file"
     return path, said[request.param]
 
 

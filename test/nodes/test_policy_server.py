@@ -1,8 +1,8 @@
 """The policy server as a launch file starts it, with a learner's and a target collector's side played by the test."""
 
-import json
 import os
 import signal
+from pathlib import Path
 
 import launch
 import launch_pytest
@@ -17,15 +17,21 @@ from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
 from probe import Probe
 from rclpy.action import ActionServer
 
-from ompo_ros.conversions import artifact_from_msg, tensors_to_msgs, transitions_to_msg
+from ompo_ros.conversions import tensors_to_msgs, transitions_to_msg
 from ompo_ros.nodes import qos
 from ompo_ros.policy.contracts import contract_for
+from ompo_ros.policy.files import make_policy, read_policy
+from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.parity import forward
+from ompo_ros.policy.registry import Registry
+from ompo_ros.policy.registry_state import STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.transitions import Origin, Transitions
 
 CONTRACT = contract_for("reach", "dense", "panda")
 EPISODES = 10
+FULL = Path("/dev/full")  # every write to it fails as on a full disk
+REFUSALS_SAID = 20
 
 
 @pytest.fixture
@@ -113,6 +119,7 @@ class World(Probe):
         self.seen: dict[str, list[PolicyArtifact]] = {"latest": [], "stable": []}
         self.successes: dict[int, int] = {}  # of EPISODES, by version
         self.evaluated: list[int] = []
+        self.before_evaluation = lambda: None
 
     def listen_to_channels(self) -> None:
         for channel, seen in self.seen.items():
@@ -125,6 +132,7 @@ class World(Probe):
 
     def _evaluate(self, goal) -> Evaluate.Result:
         version = goal.request.policy_version
+        self.before_evaluation()
         self.evaluated.append(version)
         wins = self.successes[version]
         goal.succeed()
@@ -164,8 +172,8 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     world.spin_until(lambda: [info.version for info in world.ask(ListPolicies, "list_policies").policies] == [3])
     world.listen_to_channels()
     world.spin_until(lambda: world.versions("latest") == [3])
-    onnx, manifest = artifact_from_msg(world.seen["latest"][0])
-    assert manifest["training"] == {"updates": 3, "target_steps": 3}
+    onnx = bytes(world.seen["latest"][0].onnx)
+    assert read_policy(onnx).manifest.training == Training(3, 3)
     obs = np.linspace(-1, 1, 20, dtype=np.float32)
     action, _, _ = forward(tensors(3), obs)
     np.testing.assert_allclose(PolicyRuntime(onnx, CONTRACT).act(obs), action, atol=1e-5)
@@ -190,7 +198,7 @@ def test_a_bad_policy_reaches_latest_and_never_stable(world, server, launch_cont
     world.wait_for_server()
     world.actor.publish(weights(1))
     world.spin_until(lambda: world.versions("stable") == [1])
-    assert json.loads(world.seen["stable"][0].manifest)["evaluation"]["successes"] == EPISODES
+    assert read_policy(bytes(world.seen["stable"][0].onnx)).manifest.evaluation.successes == EPISODES
     world.actor.publish(weights(2))
     # The second look at stable tells that it is not the robot that changed.
     world.spin_until(lambda: world.evaluated == [1, 2, 1])
@@ -257,6 +265,108 @@ def test_a_wrong_parameter_is_refused_by_its_name(launch_context, refused, wrong
     assert process_tools.wait_for_stderr_sync(
         launch_context, refused, lambda text: next(iter(wrong)) in text, timeout=5
     )
+
+
+@pytest.fixture(params=["other files", "a stable policy that cannot be read"])
+def unusable(request, tmp_path):
+    """A folder that is no registry, or one that cannot be served now; with what the server says of it."""
+    folder = tmp_path / "policies"
+    if request.param == "other files":
+        folder.mkdir()
+        (folder / "notes.txt").touch()
+        return folder, "choose an empty or a new folder"
+    registry = Registry(folder)
+    training = Training(1, 1)
+    policy = make_policy(tensors(1), CONTRACT, version=1, stamp=1.0, training=training)
+    registry.add(policy, "proven", channel=STABLE)
+    registry.close()
+    (file,) = (folder / "policies").iterdir()
+    file.unlink()
+    file.symlink_to(file.name)
+    return folder, "policy 1 cannot be read now"
+
+
+@launch_pytest.fixture
+def unusable_graph(ros_domain, server, unusable):
+    return graph_of(server)
+
+
+@pytest.mark.launch(fixture=unusable_graph)
+def test_a_folder_that_cannot_be_served_is_refused_and_left_as_it_is(launch_context, server, unusable):
+    folder, said = unusable
+    before = {path: path.lstat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock"}
+    assert process_tools.wait_for_exit_sync(launch_context, server, timeout=20)
+    assert server.return_code == 2
+    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: said in text, timeout=5)
+    assert {path: path.lstat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock"} == before
+
+
+@pytest.mark.skipif(not FULL.is_char_device(), reason="no device here that is always full")
+@pytest.mark.launch(fixture=graph)
+def test_a_full_disk_costs_one_policy_and_no_more(world, server, launch_context, parameters):
+    world.wait_for_server()
+    world.listen_to_channels()
+    world.actor.publish(weights(1))
+    world.spin_until(lambda: world.versions("latest") == [1])
+    folder = Path(parameters["registry_dir"])
+    (folder / ".registry.json.unfinished").symlink_to(FULL)
+    world.actor.publish(weights(2))
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, server, lambda text: "refused weights 2 (1 refused so far): [Errno 28] No space" in text, 20
+    )
+    assert world.ask(GetPolicy, "get_policy", channel="latest").policy.version == 1
+    assert len(list((folder / "policies").iterdir())) == 1
+    world.actor.publish(weights(3))
+    world.spin_until(lambda: world.versions("latest") == [1, 3])
+
+
+@pytest.mark.skipif(not FULL.is_char_device(), reason="no device here that is always full")
+@pytest.mark.launch(fixture=graph)
+def test_a_candidate_whose_evaluation_cannot_be_written_is_evaluated_again(world, server, parameters):
+    def fill_the_disk() -> None:
+        if not world.evaluated:
+            Path(parameters["registry_dir"], ".registry.json.unfinished").symlink_to(FULL)
+
+    world.before_evaluation = fill_the_disk
+    world.successes = {1: EPISODES}
+    world.collect_on_target()
+    world.listen_to_channels()
+    world.wait_for_server()
+    world.actor.publish(weights(1))
+    world.spin_until(lambda: world.versions("stable") == [1])
+    assert world.evaluated == [1, 1]
+
+
+@pytest.mark.launch(fixture=graph)
+def test_what_senders_write_is_cut_made_plain_and_not_logged_without_end(world, server, launch_context):
+    world.wait_for_server()
+    named = tensors_to_msgs({**tensors(1), "\x1b[2J": np.zeros(1, np.float32)})
+    world.actor.publish(weights(1, tensors=named))
+    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: "refused weights 1" in text, 20)
+    for _ in range(2 * REFUSALS_SAID):
+        world.episodes.publish(EpisodeSummary(collector_id="x" * 100_000))
+    last = f"({REFUSALS_SAID} refused so far)"
+    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: last in text, 20)
+    for _ in range(2 * REFUSALS_SAID):  # each call lets the server take in one more episode
+        world.ask(ListPolicies, "list_policies")
+    logged: list[str] = []
+    process_tools.wait_for_stderr_sync(launch_context, server, lambda text: logged.append(text) or True, 5)
+    assert "\x1b" not in logged[-1]
+    assert logged[-1].count("refused so far") == REFUSALS_SAID
+    assert len(logged[-1]) < 1_000 * REFUSALS_SAID
+
+
+@pytest.mark.launch(fixture=graph)
+def test_act_follows_a_version_that_was_learned_again(world, server):
+    world.wait_for_server()
+    world.listen_to_channels()
+    obs = np.linspace(-1, 1, 20, dtype=np.float32)
+    for n, seed in enumerate((1, 2), 1):
+        world.actor.publish(weights(1, tensors=tensors_to_msgs(tensors(seed))))
+        world.spin_until(lambda n=n: len(world.seen["latest"]) == n)
+        answer = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
+        action, _, _ = forward(tensors(seed), obs)
+        np.testing.assert_allclose(np.frombuffer(answer.action, np.float32), action, atol=1e-5)
 
 
 @pytest.mark.launch(fixture=graph)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from example_policies import REACH, make_tensors
 
-from ompo_ros.policy.errors import ContractMismatch
+from ompo_ros.policy.errors import ContractMismatch, RegistryError
 from ompo_ros.policy.gate import GateSettings
 from ompo_ros.policy.keeper import PolicyKeeper
 from ompo_ros.policy.manifest import Training
-from ompo_ros.policy.registry import Registry, RegistryError
+from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, STABLE
 
 WIN, LOSS = (True, 0.0), (False, -1.0)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from example_policies import make
 
+from ompo_ros.policy.errors import DamagedPolicy, RegistryError
 from ompo_ros.policy.manifest import Evaluation
-from ompo_ros.policy.registry import DamagedPolicy, Registry, RegistryError
+from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, MOVES_KEPT, STABLE
 
 POLICIES = {version: make(version) for version in range(1, 12)}
@@ -145,9 +146,7 @@ def test_without_its_state_the_policies_are_found_and_stable_must_be_earned_anew
     registry.close()
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("format", 2), ("entries", 5), ("moves", [{"channel": "best"}]), ("surprise", 1)]
-)
+@pytest.mark.parametrize(("field", "value"), [("entries", 5), ("moves", [{"channel": "best"}]), ("surprise", 1)])
 def test_a_foreign_state_is_refused_whole(tmp_path, registry, field, value):
     fill(registry, 2)
     registry.close()

@@ -229,8 +229,6 @@ def test_a_file_other_than_the_one_signed_off_is_refused(policy):
     other = make(2)
     with pytest.raises(errors.ChecksumMismatch):
         PolicyRuntime(policy.onnx, REACH, sha256=other.sha256)
-    with pytest.raises(errors.InvalidManifest, match="differs"):
-        read_policy(policy.onnx, manifest=other.manifest.to_json())
 
 
 @pytest.mark.parametrize("junk", [b"", b"\0" * 100, b"not onnx", b"\xff" * 1000])
