@@ -105,7 +105,8 @@ def progress_line(record: RunRecord) -> str:
     success, value = record.now
     first_success, first_value = record.at_start
     pace = sample.target_steps / sample.seconds if sample.seconds > 0 else 0.0
-    left = (record.target_steps - sample.target_steps) / pace if pace > 0 and record.target_steps else float("nan")
+    to_go = max(record.target_steps - sample.target_steps, 0)
+    left = to_go / pace if pace > 0 and record.target_steps else float("nan")
     return (
         f"{sample.target_steps}/{record.target_steps or '∞'} steps, {record.episodes} episodes | "
         f"success {success:.0%} (first {first_success:.0%}), return {value:.2f} (first {first_value:.2f}) | "

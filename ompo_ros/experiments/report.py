@@ -1,16 +1,27 @@
-"""What is reported of a run: a picture of its curves and a short text."""
+"""What is reported of a run: report.md, a short text, and curves.png."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ompo_ros.experiments.record import WINDOW, Evaluation, RunRecord, Sample
+from ompo_ros.experiments.run_folder import REPORT, RunFolder
+from ompo_ros.files import write_whole
 
 POINTS = 2000  # of a curve at most: more than the picture shows
+
+
+def write_report(run: RunFolder, settings: Mapping[str, object]) -> Path:
+    """Write the report and its curves into the run's folder; returns the report's path."""
+    path = run.path / REPORT
+    write_whole(path, report(run.record, settings).encode())
+    write_whole(run.path / "curves.png", curves(run.record, run.samples))
+    return path
 
 
 def thinned(samples: Iterable[Sample]) -> list[Sample]:

@@ -9,32 +9,31 @@ from pathlib import Path
 from typing import Any
 
 from ompo_ros.experiments.record import Episode, Evaluation, RunRecord, Sample
-from ompo_ros.experiments.report import curves, report
 from ompo_ros.experiments.table import Table
 from ompo_ros.files import write_whole
 
 RECORD = "record.json"  # evaluations, and whether the run came to its end
 METRICS = "metrics.csv"  # samples
 EPISODES = "episodes.csv"
-REPORT = "report.md"
+REPORT = "report.md"  # made from the others
 
 
 class RunFolder:
     """A record and its files; making one reads them and writes nothing."""
 
     def __init__(self, path: Path, target_steps: int) -> None:
-        self._path = path
-        self._samples = Table(path / METRICS, Sample)
+        self.path = path
+        self.samples = Table(path / METRICS, Sample)
         self._episodes = Table(path / EPISODES, Episode)
         self.record = RunRecord(target_steps, **_evaluations(read_record(path)))
-        for sample in self._samples:
+        for sample in self.samples:
             self.record.last = sample
         for episode in self._episodes:
             self.record.add_episode(episode)
 
     def add_sample(self, sample: Sample) -> None:
         self.record.last = sample
-        self._samples.append(sample)
+        self.samples.append(sample)
 
     def add_episode(self, episode: Episode) -> None:
         self.record.add_episode(episode)
@@ -47,13 +46,7 @@ class RunFolder:
             name: dataclasses.asdict(evaluation) if evaluation else None
             for name, evaluation in (("before", record.before), ("after", record.after))
         }
-        write_whole(self._path / RECORD, json.dumps({**evaluations, "finished": record.finished}).encode())
-
-    def write_report(self, settings: Mapping[str, object]) -> Path:
-        """Write the report and its curves; returns the report's path."""
-        write_whole(self._path / REPORT, report(self.record, settings).encode())
-        write_whole(self._path / "curves.png", curves(self.record, self._samples))
-        return self._path / REPORT
+        write_whole(self.path / RECORD, json.dumps({**evaluations, "finished": record.finished}).encode())
 
 
 def read_record(folder: Path) -> dict[str, Any]:

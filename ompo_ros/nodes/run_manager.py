@@ -15,6 +15,7 @@ from std_srvs.srv import SetBool
 
 from ompo_ros.conversions import check_episode, metrics_from_msg
 from ompo_ros.experiments.record import Episode, Evaluation, Sample, progress_line
+from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import keep_arguments
 from ompo_ros.experiments.run_folder import RunFolder
 from ompo_ros.nodes import qos
@@ -43,18 +44,18 @@ class RunManager(Node):
 
     def __init__(self) -> None:
         super().__init__("run_manager")
-        self._path = Path(declare(self, "run_dir", "runs/adapt", "Folder of the report."))
+        run_dir = Path(declare(self, "run_dir", "runs/adapt", "Folder of the run's record and report."))
         self._episodes_before = declare(self, "episodes_before", 20, "Evaluated before; 0: none.", low=0, high=100_000)
         self._episodes_after = declare(
             self, "episodes_after", 100, "Evaluated at the end; 0: none.", low=0, high=100_000
         )
         self._settings = json.loads(
-            declare(self, "settings", "{}", "What the run was started with, as JSON, for the report.")
+            declare(self, "settings", "{}", "The run's launch arguments as JSON, for its report and its resumption.")
         )
         period = declare(self, "progress_period", 5.0, "Seconds between two progress lines.", low=0.5, high=3600.0)
         target_steps = declare(self, "target_steps", 0, "Target transitions the run ends after.", low=0, high=10**9)
         refuse_unknown(self)
-        self._folder = RunFolder(self._path, target_steps)
+        self._folder = RunFolder(run_dir, target_steps)
         self._record = self._folder.record
         self._began: float | None = None
         self._learner: LearnerStatus | None = None
@@ -83,7 +84,7 @@ class RunManager(Node):
             return
         self._start.cancel()
         if self._settings:
-            self._write(lambda: keep_arguments(self._path, self._settings))
+            self._write(lambda: keep_arguments(self._folder.path, self._settings))
         self._enable.call_async(SetBool.Request(data=True)).add_done_callback(self._on_enabled)
 
     def _missing(self) -> str:
@@ -129,7 +130,7 @@ class RunManager(Node):
             self._record.after, self._record.finished = after, self._record.target_steps
         self.get_logger().info(f"before: {self._record.before or 'not evaluated'}")
         self.get_logger().info(f"after:  {after or 'not evaluated'}")
-        self._write(lambda: self.get_logger().info(f"report: {self._folder.write_report(self._settings)}"))
+        self._write(lambda: self.get_logger().info(f"report: {write_report(self._folder, self._settings)}"))
         self._write(self._folder.keep_evaluations)
         self._unreported = False
         raise Finished
@@ -139,7 +140,7 @@ class RunManager(Node):
         try:
             write()
         except OSError as error:
-            self.get_logger().error(f"cannot write to {self._path}: {error}", throttle_duration_sec=10.0)
+            self.get_logger().error(f"cannot write to {self._folder.path}: {error}", throttle_duration_sec=10.0)
 
     def _play(self, episodes: int, then: Callable[[Evaluation | None], None]) -> None:
         """Have the target collector evaluate the newest policy, and go on with the result."""
@@ -226,7 +227,7 @@ class RunManager(Node):
     def destroy_node(self) -> None:
         """Leave what is known of a run that was ended from outside."""
         if self._unreported:
-            self._write(lambda: self._folder.write_report(self._settings))
+            self._write(lambda: write_report(self._folder, self._settings))
         super().destroy_node()
 
 

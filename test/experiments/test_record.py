@@ -49,6 +49,10 @@ def test_before_the_first_sample_and_without_an_end_there_is_a_line_too():
     assert "∞" in progress_line(RunRecord(target_steps=0, last=sample(seconds=0.0)))
 
 
+def test_a_run_past_its_steps_has_no_time_left():
+    assert "| 0:00 left" in progress_line(RunRecord(target_steps=90, last=sample()))
+
+
 def test_the_report_shows_both_evaluations_and_the_settings():
     record = RunRecord(1000, Evaluation(1, 6, 20, -4.0), Evaluation(9, 97, 100, -1.5), finished=1000)
     text = report(record, {"seed": 3})

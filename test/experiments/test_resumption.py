@@ -4,6 +4,7 @@ import pytest
 from test_record import sample
 
 from ompo_ros.experiments.record import Evaluation
+from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import (
     CannotResume,
     finished_report,
@@ -58,7 +59,7 @@ def test_a_default_that_is_given_counts_as_given(folder):
 
 
 def test_what_makes_another_run_is_refused_with_both_values(folder):
-    with pytest.raises(CannotResume, match="algorithm:=ompo .*algorithm:=sac: leave algorithm out"):
+    with pytest.raises(CannotResume, match=r"algorithm:=ompo .*algorithm:=sac: leave algorithm out"):
         resumed(folder, algorithm="ompo")
 
 
@@ -88,11 +89,11 @@ def test_settings_alone_are_no_run(folder):
 
 def test_a_finished_run_is_shown_unless_more_steps_are_asked_for(folder):
     run = RunFolder(folder, 300)
-    run.write_report({})
+    write_report(run, {})
     run.keep_evaluations()
     assert finished_report(folder, 300) is None
     run.record.after, run.record.finished = Evaluation(9, 97, 100, -1.5), 300
-    run.write_report({})
+    write_report(run, {})
     run.keep_evaluations()
     assert "97% of 100 episodes" in finished_report(folder, 300)
     assert "97% of 100 episodes" in finished_report(folder, 200)

@@ -7,6 +7,7 @@ import pytest
 from test_record import episode, sample
 
 from ompo_ros.experiments.record import Evaluation
+from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.run_folder import RunFolder
 
 
@@ -83,7 +84,7 @@ def test_the_report_is_made_from_the_files(tmp_path):
     folder = RunFolder(tmp_path, 1000)
     folder.add_sample(sample(target_steps=640))
     folder.add_episode(episode(True, -2.0))
-    path = RunFolder(tmp_path, 1000).write_report({"seed": 3})
+    path = write_report(RunFolder(tmp_path, 1000), {"seed": 3})
     assert "640 target steps in 1 episodes (0 dropped)" in path.read_text()
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 

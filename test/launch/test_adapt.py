@@ -194,7 +194,8 @@ def test_a_finished_run_is_spoiled_neither_by_a_refused_resume_nor_by_a_plain_on
     longer = start.plain(resume="true", run_dir=run.run_dir, target_steps=240)
     assert longer.end(100) == 0, longer.output
     assert "target_steps: 240 instead of 120" in longer.output
-    assert re.search(r"\b2[4-9]\d target steps in", (run.run_dir / "report.md").read_text())
+    (taken,) = re.findall(r"(\d+) target steps in", (run.run_dir / "report.md").read_text())
+    assert int(taken) >= 240
 
 
 @pytest.mark.timeout(200)

@@ -126,3 +126,16 @@ def test_a_killed_run_manager_leaves_what_it_knew_and_the_next_goes_on(learner, 
     assert lines_of(episodes)[: len(played)] == played
     counted = re.findall(r" in (\d+) episodes \((\d+) dropped\)", (tmp_path / "report.md").read_text())
     assert sum(map(int, counted[0])) == len(lines_of(episodes)) - 1
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_file_that_cannot_be_written_is_reported_and_the_run_goes_on(learner, manager, launch_context, tmp_path):
+    (tmp_path / "metrics.csv").symlink_to(tmp_path / "no_such_folder" / "metrics.csv")
+    learner.publish_policy()
+    learner.report_until(lambda: len(lines_of(tmp_path / "episodes.csv")) > 2)
+    assert wait_for_line(launch_context, manager, f"cannot write to {tmp_path}")
+    learner.status.state = LearnerStatus.FINISHED
+    learner.statuses.publish(learner.status)
+    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
+    assert manager.return_code == 0
+    assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()
