@@ -8,20 +8,20 @@ from collections import deque
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from ompo_ros.experiments.record import Episode, Sample
 
-Row = TypeVar("Row", bound="DataclassInstance")
+Row = TypeVar("Row", Sample, Episode)
 UNSAVED = 10_000  # rows that wait for room on the disk; older ones are given up
 
 
 class Table(Generic[Row]):
-    """Rows of a dataclass of int and float; the file is touched when a row is added, not before."""
+    """Rows of int and float; the file is touched when a row is added, not before."""
 
     def __init__(self, path: Path, kind: type[Row]) -> None:
-        self._path, self._kind = path, kind
+        self._path = path
+        self._kind: type[Row] = kind
         self._columns = dataclasses.fields(kind)
         self._unsaved: deque[bytes] = deque(maxlen=UNSAVED)
 
@@ -57,7 +57,7 @@ class Table(Generic[Row]):
             return None
         pairs = zip(self._columns, values, strict=True)
         try:
-            return self._kind(*(int(text) if column.type in (int, "int") else float(text) for column, text in pairs))
+            return self._kind(*(int(text) if column.type == "int" else float(text) for column, text in pairs))
         except ValueError:
             return None
 

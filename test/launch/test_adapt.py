@@ -26,7 +26,7 @@ PARAMETERS = """
     update_to_data: 0.5
     publish_period: 0.3
     checkpoint_period: 1.0
-    learning: {hidden_size: 32, batch_size: 64, local_capacity: 100, global_capacity: 20000}
+    learning: {threads: 1, hidden_size: 32, batch_size: 64, local_capacity: 100, global_capacity: 20000}
 /**/source_collector:
   ros__parameters: {arms: 4, batch_steps: 8}
 /**/policy_server:
