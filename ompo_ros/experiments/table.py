@@ -52,14 +52,15 @@ class Table(Generic[Row]):
         self._unsaved.clear()
 
     def _parsed(self, line: bytes) -> Row | None:
-        values = line.decode(errors="replace").rstrip("\n").split(",")
-        if not line.endswith(b"\n") or len(values) != len(self._columns):
+        texts = line.decode(errors="replace").split(",")
+        if not line.endswith(b"\n") or len(texts) != len(self._columns):
             return None
-        pairs = zip(self._columns, values, strict=True)
+        pairs = zip(self._columns, texts, strict=True)
         try:
-            return self._kind(*(int(text) if column.type == "int" else float(text) for column, text in pairs))
+            numbers: list[Any] = [int(text) if column.type == "int" else float(text) for column, text in pairs]
         except ValueError:
             return None
+        return self._kind(*numbers)
 
 
 def _line(values: tuple[Any, ...]) -> bytes:
