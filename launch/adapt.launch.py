@@ -91,7 +91,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def note_given(context: LaunchContext, given: set[str]) -> None:
-    """Note which arguments the user gave, so that a resumed run tells them from defaults."""
+    """Note which arguments the user gave, so that a resumed run knows them from defaults."""
     given.update(context.launch_configurations)
 
 

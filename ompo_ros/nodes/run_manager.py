@@ -83,7 +83,7 @@ class RunManager(Node):
                 self.get_logger().info(f"waiting for {missing}")
             return
         self._start.cancel()
-        if self._settings:
+        if self._settings.get("resume") == "true":  # a new run's are kept by the launch file
             self._write(lambda: keep_arguments(self._folder.path, self._settings))
         self._enable.call_async(SetBool.Request(data=True)).add_done_callback(self._on_enabled)
 

@@ -1,5 +1,6 @@
 """The whole loop as a user starts it, in lockstep: it comes up, learns, survives, resumes, ends, and leaves nothing."""
 
+import json
 import os
 import re
 import signal
@@ -196,6 +197,7 @@ def test_a_finished_run_is_spoiled_neither_by_a_refused_resume_nor_by_a_plain_on
     assert "target_steps: 240 instead of 120" in longer.output
     (taken,) = re.findall(r"(\d+) target steps in", (run.run_dir / "report.md").read_text())
     assert int(taken) >= 240
+    assert json.loads((run.run_dir / "launch.json").read_text())["target_steps"] == "240"
 
 
 @pytest.mark.timeout(200)
