@@ -21,8 +21,11 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.substitutions import FindPackageShare
 
+from ompo_ros.experiments import resumption
+
 SHARE = FindPackageShare("ompo_ros")
 SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
+OWNERS = ("all", "learner")  # roles whose folder is the run's: checkpoints are there
 REFUSED = 2  # exit code of a node that cannot work with its settings
 ARGUMENTS = [
     ("task", "reach", "What the arm learns.", ["reach", "push"]),
@@ -56,7 +59,7 @@ ARGUMENTS = [
     ("target_steps", "2500", "Steps on the target after which the run ends; 0: endless.", None),
     ("num_sources", "1", "Source collectors.", None),
     ("run_dir", "", "Folder of the run; empty: runs/<task>-<time>.", None),
-    ("resume", "false", "Go on with the run in run_dir.", ["true", "false"]),
+    ("resume", "false", "Go on with the run in run_dir, with its own arguments.", ["true", "false"]),
     ("namespace", "ompo", "Namespace of all nodes.", None),
     ("log_level", "info", "Of all nodes.", ["debug", "info", "warn", "error"]),
     ("use_sim_time", "auto", "Follow /clock; auto: when the stand-in is not in real time.", ["auto", "true", "false"]),
@@ -75,25 +78,49 @@ def generate_launch_description() -> LaunchDescription:
         for name, default, text, choices in ARGUMENTS
     ]
     profile = PathJoinSubstitution([SHARE, "config", "fastdds.xml"])
+    given: set[str] = set()
     return LaunchDescription(
         [
+            OpaqueFunction(function=note_given, args=[given]),  # a declaration fills in its default
             *declared,
             SetEnvironmentVariable("FASTRTPS_DEFAULT_PROFILES_FILE", profile),
             SetEnvironmentVariable("PYTHONUNBUFFERED", "1"),
-            OpaqueFunction(function=start),
+            OpaqueFunction(function=start, args=[given]),
         ]
     )
 
 
-def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Start the nodes of this machine's role, in the namespace."""
+def note_given(context: LaunchContext, given: set[str]) -> None:
+    """Note which arguments the user gave, so that a resumed run knows them from defaults."""
+    given.update(context.launch_configurations)
+
+
+def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEntity]:
+    """Start the nodes of this machine's role, in the namespace; nothing where the run is finished already."""
     values = {name: LaunchConfiguration(name).perform(context) for name, *_ in ARGUMENTS}
     values["target"] = chosen_target(values["target"])
+    folder = Path(values["run_dir"] or f"runs/{values['task']}-{datetime.now():%Y%m%d-%H%M%S}").resolve()
+    values["run_dir"] = str(folder)
+    check_run_dir(folder, values)
+    if values["resume"] != "true":
+        keep_start(folder, values)
+        return start_nodes(values)
+    values, changes = resumption.resumed_arguments(folder, values, given)
+    report = resumption.finished_report(folder, int(values["target_steps"]))
+    if report is not None:
+        return [LogInfo(msg=f"the run in {folder} is finished; a higher target_steps goes on with it\n\n{report}")]
+    return [*(LogInfo(msg=f"resuming with {change}") for change in changes), *start_nodes(values)]
+
+
+def start_nodes(values: dict[str, str]) -> list[LaunchDescriptionEntity]:
+    """Decide what is left open, and start the nodes."""
+    values = {**values, "settings": json.dumps(values)}
     if values["robot_namespace"] == "auto":
         values["robot_namespace"] = "/" if values["target"] == "real" else ""
-    values["run_dir"] = chosen_run_dir(values)
+    own_parameters = Path(values["run_dir"]) / resumption.PARAMETERS
+    if values["resume"] == "true" and own_parameters.exists():
+        values["params_file"] = str(own_parameters)
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
-    keep_parameters(values)
     nodes = [node for role in roles for node in ROLES[role](values)]
     return [
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
@@ -108,24 +135,21 @@ def chosen_target(target: str) -> str:
     return "panda_gym" if importlib.util.find_spec("pybullet") else "mujoco"
 
 
-def chosen_run_dir(values: dict[str, str]) -> str:
+def check_run_dir(folder: Path, values: dict[str, str]) -> None:
     """A folder of its own for each run; an old one is gone on with only if that was asked for."""
-    folder = Path(values["run_dir"] or f"runs/{values['task']}-{datetime.now():%Y%m%d-%H%M%S}").resolve()
-    if values["role"] not in ("all", "learner"):
-        return str(folder)
-    has_run = (folder / "checkpoints").exists()
+    if values["role"] not in OWNERS:
+        return
+    has_run = resumption.holds_run(folder)
     if has_run and values["resume"] != "true":
         raise RuntimeError(f"{folder} holds a run already: go on with it by resume:=true, or choose another run_dir.")
     if values["resume"] == "true" and not has_run:
         raise RuntimeError(f"{folder} holds no run to resume: give its folder as run_dir:=PATH.")
-    return str(folder)
 
 
-def keep_parameters(values: dict[str, str]) -> None:
-    """Leave the parameter file with the run: the one given may change or go."""
-    folder = Path(values["run_dir"])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "params.yaml").write_bytes(Path(values["params_file"]).read_bytes())
+def keep_start(folder: Path, values: dict[str, str]) -> None:
+    """Leave with a new run what it is started with; another role's run in the same folder keeps its own."""
+    if values["role"] in OWNERS or not resumption.kept_arguments(folder):
+        resumption.keep_start(folder, values)
 
 
 def end(reason: str, context: LaunchContext) -> list[LaunchDescriptionEntity]:
@@ -223,8 +247,11 @@ def target_nodes(values: dict[str, str]) -> list[Node]:
         "max_target_steps": int(values["target_steps"]),
         "enabled": False,
     }
-    told = {name: values[name] for name, *_ in ARGUMENTS if name not in ("params_file", "run_dir", "log_level", "role")}
-    manager = {"run_dir": values["run_dir"], "target_steps": int(values["target_steps"]), "settings": json.dumps(told)}
+    manager = {
+        "run_dir": values["run_dir"],
+        "target_steps": int(values["target_steps"]),
+        "settings": values["settings"],
+    }
     nodes = [
         node("target_collector", values, collector, on_exit=collector_died),
         node("run_manager", values, manager, on_exit=run_ended),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 WINDOW = 20  # exploration episodes behind the running success and return
 
@@ -45,46 +43,41 @@ class Sample:
     r_global: float
 
 
+@dataclass(frozen=True)
+class Episode:
+    """One row of episodes.csv: an exploration episode on the target, or one that was broken off."""
+
+    seconds: float  # since exploration began
+    policy_version: int
+    steps: int
+    dropped: int  # 1: broken off, 0: played to its end
+    success: int  # 0 or 1
+    episode_return: float
+
+
 @dataclass
 class RunRecord:
-    """Everything the progress line, the curves and the report are made from."""
+    """What the progress line and the report are made from; its size does not grow with the run."""
 
     target_steps: int  # asked for
     before: Evaluation | None = None
     after: Evaluation | None = None
-    samples: list[Sample] = field(default_factory=list)
+    finished: int = 0  # target steps of the run that `after` closed; 0: none was finished
+    last: Sample | None = None
     episodes: int = 0
     dropped: int = 0
-    _recent: deque[tuple[bool, float]] = field(default_factory=lambda: deque(maxlen=WINDOW))
-    _first: list[tuple[bool, float]] = field(default_factory=list)
+    _recent: deque[Episode] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _first: list[Episode] = field(default_factory=list)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any], target_steps: int) -> RunRecord:
-        """Go on with what `to_dict` gave, towards other target steps perhaps."""
-        record = cls(target_steps, episodes=values["episodes"], dropped=values["dropped"])
-        record.before = Evaluation(**values["before"]) if values["before"] else None
-        record.samples = [Sample(*row) for row in values["samples"]]
-        record._recent.extend(tuple(episode) for episode in values["recent"])
-        record._first.extend(tuple(episode) for episode in values["first"])
-        return record
-
-    def to_dict(self) -> dict[str, Any]:
-        """All that a resumed run goes on with."""
-        return {
-            "before": dataclasses.asdict(self.before) if self.before else None,
-            "episodes": self.episodes,
-            "dropped": self.dropped,
-            "recent": list(self._recent),
-            "first": self._first,
-            "samples": [dataclasses.astuple(sample) for sample in self.samples],
-        }
-
-    def add_episode(self, success: bool, episode_return: float) -> None:
-        """Count one exploration episode of the target."""
+    def add_episode(self, episode: Episode) -> None:
+        """Count one episode on the target."""
+        if episode.dropped:
+            self.dropped += 1
+            return
         self.episodes += 1
-        self._recent.append((success, episode_return))
+        self._recent.append(episode)
         if len(self._first) < WINDOW:
-            self._first.append((success, episode_return))
+            self._first.append(episode)
 
     @property
     def now(self) -> tuple[float, float]:
@@ -97,22 +90,23 @@ class RunRecord:
         return _means(self._first)
 
 
-def _means(episodes: deque[tuple[bool, float]] | list[tuple[bool, float]]) -> tuple[float, float]:
+def _means(episodes: Sequence[Episode]) -> tuple[float, float]:
     if not episodes:
         return float("nan"), float("nan")
     n = len(episodes)
-    return sum(success for success, _ in episodes) / n, sum(value for _, value in episodes) / n
+    return sum(episode.success for episode in episodes) / n, sum(episode.episode_return for episode in episodes) / n
 
 
 def progress_line(record: RunRecord) -> str:
-    """One line that tells how the run goes."""
-    if not record.samples:
+    """One line that says how the run goes."""
+    sample = record.last
+    if sample is None:
         return "waiting for the first steps on the target"
-    sample = record.samples[-1]
     success, value = record.now
     first_success, first_value = record.at_start
     pace = sample.target_steps / sample.seconds if sample.seconds > 0 else 0.0
-    left = (record.target_steps - sample.target_steps) / pace if pace > 0 and record.target_steps else float("nan")
+    to_go = max(record.target_steps - sample.target_steps, 0)
+    left = to_go / pace if pace > 0 and record.target_steps else float("nan")
     return (
         f"{sample.target_steps}/{record.target_steps or '∞'} steps, {record.episodes} episodes | "
         f"success {success:.0%} (first {first_success:.0%}), return {value:.2f} (first {first_value:.2f}) | "

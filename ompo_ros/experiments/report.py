@@ -1,55 +1,52 @@
-"""What a run's folder tells of it: metrics.csv, curves.png and a short report.md; record.json to go on with."""
+"""What is reported of a run: report.md, a short text, and curves.png."""
 
 from __future__ import annotations
 
-import csv
-import dataclasses
 import io
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ompo_ros.experiments.record import WINDOW, Evaluation, RunRecord, Sample
+from ompo_ros.experiments.run_folder import REPORT, RunFolder
 from ompo_ros.files import write_whole
 
-RECORD = "record.json"
+POINTS = 2000  # of a curve at most: more than the picture shows
 
 
-def resumed_record(folder: Path, target_steps: int) -> RunRecord:
-    """The record of the run in this folder as far as it got; an empty one for a new run."""
-    path = folder / RECORD
-    return RunRecord.from_dict(json.loads(path.read_text()), target_steps) if path.exists() else RunRecord(target_steps)
+def write_report(run: RunFolder, settings: Mapping[str, object]) -> Path:
+    """Write the report and its curves into the run's folder; returns the report's path."""
+    path = run.path / REPORT
+    write_whole(path, report(run.record, settings).encode())
+    write_whole(run.path / "curves.png", curves(run.record, run.samples))
+    return path
 
 
-def write_run(folder: Path, record: RunRecord, settings: Mapping[str, object]) -> Path:
-    """Write everything that is told of a run; returns the report's path."""
-    write_whole(folder / RECORD, json.dumps(record.to_dict()).encode())
-    write_whole(folder / "metrics.csv", _csv(record).encode())
-    write_whole(folder / "curves.png", _curves(record))
-    report = folder / "report.md"
-    write_whole(report, _report(record, settings).encode())
-    return report
+def thinned(samples: Iterable[Sample]) -> list[Sample]:
+    """Every n-th sample and the last, n as small as `POINTS` allows; never holds many more at a time."""
+    kept: list[Sample] = []
+    stride = 1
+    last: Sample | None = None
+    for number, last in enumerate(samples):
+        if number % stride == 0:
+            kept.append(last)
+        if len(kept) > POINTS:
+            kept, stride = kept[::2], 2 * stride
+    return kept if last is None or kept[-1] is last else [*kept, last]
 
 
-def _csv(record: RunRecord) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(field.name for field in dataclasses.fields(Sample))
-    writer.writerows(dataclasses.astuple(sample) for sample in record.samples)
-    return text.getvalue()
-
-
-def _curves(record: RunRecord) -> bytes:
+def curves(record: RunRecord, samples: Iterable[Sample]) -> bytes:
+    """Draw success, return and R over the target steps, as a PNG."""
+    shown = thinned(samples)
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     FigureCanvasAgg(figure)
-    steps = [sample.target_steps for sample in record.samples]
+    steps = [sample.target_steps for sample in shown]
     panels = (
-        ("success on the target", [sample.success for sample in record.samples]),
-        ("return on the target", [sample.episode_return for sample in record.samples]),
-        ("R, local minus global", [sample.r_local - sample.r_global for sample in record.samples]),
+        ("success on the target", [sample.success for sample in shown]),
+        ("return on the target", [sample.episode_return for sample in shown]),
+        ("R, local minus global", [sample.r_local - sample.r_global for sample in shown]),
     )
     for place, (title, values) in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), place + 1)
@@ -67,15 +64,17 @@ def _curves(record: RunRecord) -> bytes:
     return image.getvalue()
 
 
-def _report(record: RunRecord, settings: Mapping[str, object]) -> str:
-    last = record.samples[-1] if record.samples else None
+def report(record: RunRecord, settings: Mapping[str, object]) -> str:
+    """Say in Markdown what the run achieved, and with which settings."""
+    last = record.last
+    went_on = record.after is not None and record.finished != record.target_steps
     lines = [
         "# Adaptation run",
         "",
         "| | on the target, deterministic |",
         "|---|---|",
-        f"| before | {_told(record.before)} |",
-        f"| after | {_told(record.after)} |",
+        f"| before | {_shown(record.before)} |",
+        f"| after | {_shown(record.after)}{f' at {record.finished} target steps' if went_on else ''} |",
         "",
         "![curves](curves.png)",
         "",
@@ -92,5 +91,5 @@ def _report(record: RunRecord, settings: Mapping[str, object]) -> str:
     return "\n".join(lines)
 
 
-def _told(evaluation: Evaluation | None) -> str:
+def _shown(evaluation: Evaluation | None) -> str:
     return "not evaluated" if evaluation is None else f"{evaluation}, policy {evaluation.policy_version}"

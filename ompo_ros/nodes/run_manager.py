@@ -1,10 +1,10 @@
-"""Takes a run from its first evaluation to its report: evaluate, explore, tell how it goes, evaluate again, end."""
+"""Takes a run from its first evaluation to its report: evaluate, explore, say how it goes, evaluate again, end."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,10 @@ from rclpy.task import Future
 from std_srvs.srv import SetBool
 
 from ompo_ros.conversions import check_episode, metrics_from_msg
-from ompo_ros.experiments.record import Evaluation, Sample, progress_line
-from ompo_ros.experiments.report import resumed_record, write_run
+from ompo_ros.experiments.record import Episode, Evaluation, Sample, progress_line
+from ompo_ros.experiments.report import write_report
+from ompo_ros.experiments.resumption import keep_arguments
+from ompo_ros.experiments.run_folder import RunFolder
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.main import STEADY, Finished, run
@@ -24,6 +26,7 @@ from ompo_ros.transitions import InvalidData
 
 _EVALUATION_PATIENCE = 600.0  # s in which a failed evaluation is asked for again: the gate's own may take minutes
 _EXPORT_PATIENCE = 10.0  # s that the learner's newest actor may take to become a policy; one may also be refused
+_WAITING_PERIOD = 10.0  # s between two lines that say what the run waits for
 
 
 @dataclass
@@ -41,23 +44,25 @@ class RunManager(Node):
 
     def __init__(self) -> None:
         super().__init__("run_manager")
-        self._folder = Path(declare(self, "run_dir", "runs/adapt", "Folder of the report."))
+        run_dir = Path(declare(self, "run_dir", "runs/adapt", "Folder of the run's record and report."))
         self._episodes_before = declare(self, "episodes_before", 20, "Evaluated before; 0: none.", low=0, high=100_000)
         self._episodes_after = declare(
             self, "episodes_after", 100, "Evaluated at the end; 0: none.", low=0, high=100_000
         )
         self._settings = json.loads(
-            declare(self, "settings", "{}", "What the run was started with, as JSON, for the report.")
+            declare(self, "settings", "{}", "The run's launch arguments as JSON, for its report and its resumption.")
         )
         period = declare(self, "progress_period", 5.0, "Seconds between two progress lines.", low=0.5, high=3600.0)
         target_steps = declare(self, "target_steps", 0, "Target transitions the run ends after.", low=0, high=10**9)
         refuse_unknown(self)
-        self._record = resumed_record(self._folder, target_steps)
+        self._folder = RunFolder(run_dir, target_steps)
+        self._record = self._folder.record
         self._began: float | None = None
         self._learner: LearnerStatus | None = None
         self._awaited = (0, 0.0)  # version of the actor whose policy is waited for, and since when
         self._latest = 0
-        self._ending = self._reported = False
+        self._ending = self._unreported = False
+        self._next_waiting_line = time.monotonic() + _WAITING_PERIOD
         self._wanted: _Wanted | None = None
         self._evaluation = EvaluationClient(self)
         self._enable = self.create_client(SetBool, "target_collector/set_enabled")
@@ -71,22 +76,34 @@ class RunManager(Node):
     # -- stages -------------------------------------------------------------------------------------------------
 
     def _begin_when_all_are_there(self) -> None:
-        if self._learner is None or not self._evaluation.ready or not self._enable.service_is_ready():
-            return
-        if not self._has_policy_of(self._learner.policy_version):
+        missing = self._missing()
+        if missing:
+            if time.monotonic() >= self._next_waiting_line:
+                self._next_waiting_line += _WAITING_PERIOD
+                self.get_logger().info(f"waiting for {missing}")
             return
         self._start.cancel()
+        if self._settings.get("resume") == "true":  # a new run's are kept by the launch file
+            self._write(lambda: keep_arguments(self._folder.path, self._settings))
         self._enable.call_async(SetBool.Request(data=True)).add_done_callback(self._on_enabled)
+
+    def _missing(self) -> str:
+        """What a run cannot begin without; above all a policy, since the arm would move at random."""
+        if self._learner is None:
+            return "the learner's status"
+        if not self._evaluation.ready or not self._enable.service_is_ready():
+            return "the target collector"
+        if self._latest == 0:
+            return "a policy from the policy server; the arm stays disabled without one"
+        return "" if self._has_policy_of(self._learner.policy_version) else "the policy of the learner's newest actor"
 
     def _on_enabled(self, _: Future) -> None:
         """The arm is on its way home; an evaluation asked for now comes before any exploration."""
-        if self._record.before is not None:
-            self._explore(self._record.before)
-        elif self._episodes_before and self._latest > 0:
+        if self._episodes_before and self._record.before is None and self._record.last is None:
             self.get_logger().info(f"evaluating the policy as it comes, {self._episodes_before} episodes")
             self._play(self._episodes_before, self._explore)
         else:
-            self._explore(None)
+            self._explore(self._record.before)
 
     def _has_policy_of(self, actor: int) -> bool:
         """Whether an actor's policy is out, so that it is the one evaluated; False while there is hope for it."""
@@ -96,9 +113,9 @@ class RunManager(Node):
 
     def _explore(self, before: Evaluation | None) -> None:
         self._record.before = before
-        self.get_logger().info(f"before: {before or 'not evaluated, there is no policy yet'}")
-        spent = self._record.samples[-1].seconds if self._record.samples else 0.0
-        self._began = time.monotonic() - spent
+        self._write(self._folder.keep_evaluations)
+        self.get_logger().info(f"before: {before or 'not evaluated'}")
+        self._began = time.monotonic() - (self._record.last.seconds if self._record.last else 0.0)
 
     def _end(self) -> None:
         self._ending = True
@@ -109,13 +126,21 @@ class RunManager(Node):
         self._play(self._episodes_after, self._report)
 
     def _report(self, after: Evaluation | None) -> None:
-        self._record.after = after
-        path = write_run(self._folder, self._record, self._settings)
+        if after is not None or not self._episodes_after:
+            self._record.after, self._record.finished = after, self._record.target_steps
         self.get_logger().info(f"before: {self._record.before or 'not evaluated'}")
         self.get_logger().info(f"after:  {after or 'not evaluated'}")
-        self.get_logger().info(f"report: {path}")
-        self._reported = True
+        self._write(lambda: self.get_logger().info(f"report: {write_report(self._folder, self._settings)}"))
+        self._write(self._folder.keep_evaluations)
+        self._unreported = False
         raise Finished
+
+    def _write(self, write: Callable[[], object]) -> None:
+        """Write something of the run; a full or broken disk is reported and does not end the run."""
+        try:
+            write()
+        except OSError as error:
+            self.get_logger().error(f"cannot write to {self._folder.path}: {error}", throttle_duration_sec=10.0)
 
     def _play(self, episodes: int, then: Callable[[Evaluation | None], None]) -> None:
         """Have the target collector evaluate the newest policy, and go on with the result."""
@@ -151,24 +176,27 @@ class RunManager(Node):
         self._learner = msg
         if self._began is None:
             return
-        success, episode_return = self._record.now
-        self._record.samples.append(
-            Sample(
-                seconds=time.monotonic() - self._began,
-                target_steps=msg.target_steps,
-                episodes=self._record.episodes,
-                success=success,
-                episode_return=episode_return,
-                updates=msg.updates,
-                updates_per_second=msg.updates_per_second,
-                source_steps=msg.source_steps,
-                policy_version=msg.policy_version,
-                r_local=metrics.get("R_local", float("nan")),
-                r_global=metrics.get("R_global", float("nan")),
-            )
-        )
+        sample = self._sample(msg, metrics, time.monotonic() - self._began)
+        self._unreported = True
+        self._write(lambda: self._folder.add_sample(sample))
         if msg.state == LearnerStatus.FINISHED and not self._ending and self._has_policy_of(msg.policy_version):
             self._end()
+
+    def _sample(self, msg: LearnerStatus, metrics: Mapping[str, float], seconds: float) -> Sample:
+        success, episode_return = self._record.now
+        return Sample(
+            seconds=seconds,
+            target_steps=msg.target_steps,
+            episodes=self._record.episodes,
+            success=success,
+            episode_return=episode_return,
+            updates=msg.updates,
+            updates_per_second=msg.updates_per_second,
+            source_steps=msg.source_steps,
+            policy_version=msg.policy_version,
+            r_local=metrics.get("R_local", float("nan")),
+            r_global=metrics.get("R_global", float("nan")),
+        )
 
     def _on_policy(self, msg: PolicyArtifact) -> None:
         self._latest = int(msg.version)
@@ -179,10 +207,18 @@ class RunManager(Node):
         except InvalidData as error:
             self.get_logger().error(f"episode refused: {error}")
             return
-        if msg.outcome == EpisodeSummary.DROPPED:
-            self._record.dropped += 1
-        elif not msg.deterministic:
-            self._record.add_episode(msg.success, msg.episode_return)
+        dropped = msg.outcome == EpisodeSummary.DROPPED
+        if self._began is None or (msg.deterministic and not dropped):
+            return
+        episode = Episode(
+            seconds=time.monotonic() - self._began,
+            policy_version=msg.policy_version,
+            steps=msg.steps,
+            dropped=int(dropped),
+            success=int(msg.success),
+            episode_return=msg.episode_return,
+        )
+        self._write(lambda: self._folder.add_episode(episode))
 
     def _tell(self) -> None:
         if self._began is not None and not self._ending:
@@ -190,8 +226,8 @@ class RunManager(Node):
 
     def destroy_node(self) -> None:
         """Leave what is known of a run that was ended from outside."""
-        if self._record.samples and not self._reported:
-            write_run(self._folder, self._record, self._settings)
+        if self._unreported:
+            self._write(lambda: write_report(self._folder, self._settings))
         super().destroy_node()
 
 

@@ -1,9 +1,7 @@
-"""What is told of a run: the latest episodes beside the first, time left, and a folder that holds it all."""
+"""What is reported of a run: the latest episodes beside the first, the time left, the curves and the text."""
 
-import csv
-
-from ompo_ros.experiments.record import WINDOW, Evaluation, RunRecord, Sample, progress_line
-from ompo_ros.experiments.report import write_run
+from ompo_ros.experiments.record import WINDOW, Episode, Evaluation, RunRecord, Sample, progress_line
+from ompo_ros.experiments.report import POINTS, curves, report, thinned
 
 
 def sample(**changes) -> Sample:
@@ -23,19 +21,23 @@ def sample(**changes) -> Sample:
     return Sample(**{**values, **changes})
 
 
+def episode(success: bool, episode_return: float) -> Episode:
+    return Episode(1.0, 3, 50, dropped=0, success=int(success), episode_return=episode_return)
+
+
 def test_the_latest_episodes_stand_beside_the_first():
     record = RunRecord(target_steps=1000)
     for _ in range(WINDOW):
-        record.add_episode(False, -4.0)
+        record.add_episode(episode(False, -4.0))
     for _ in range(WINDOW):
-        record.add_episode(True, -1.0)
+        record.add_episode(episode(True, -1.0))
     assert record.at_start == (0.0, -4.0)
     assert record.now == (1.0, -1.0)
 
 
-def test_the_progress_line_tells_all_a_user_asks_for():
-    record = RunRecord(target_steps=1000, samples=[sample()])
-    record.add_episode(True, -2.0)
+def test_the_progress_line_says_all_a_user_asks_for():
+    record = RunRecord(target_steps=1000, last=sample())
+    record.add_episode(episode(True, -2.0))
     line = progress_line(record)
     assert "100/1000 steps, 1 episodes" in line
     assert "success 100% (first 100%), return -2.00 (first -2.00)" in line
@@ -44,21 +46,34 @@ def test_the_progress_line_tells_all_a_user_asks_for():
 
 def test_before_the_first_sample_and_without_an_end_there_is_a_line_too():
     assert "waiting" in progress_line(RunRecord(target_steps=0))
-    assert "∞" in progress_line(RunRecord(target_steps=0, samples=[sample(seconds=0.0)]))
+    assert "∞" in progress_line(RunRecord(target_steps=0, last=sample(seconds=0.0)))
 
 
-def test_a_finished_run_leaves_a_table_curves_and_a_report(tmp_path):
-    record = RunRecord(1000, before=Evaluation(1, 6, 20, -4.0), samples=[sample(), sample(target_steps=200)])
-    record.after = Evaluation(9, 97, 100, -1.5)
-    report = write_run(tmp_path / "run", record, {"seed": 3}).read_text()
-    assert "| before | 30% of 20 episodes, return -4.00, policy 1 |" in report
-    assert "| after | 97% of 100 episodes, return -1.50, policy 9 |" in report
-    assert "| seed | 3 |" in report
-    rows = list(csv.DictReader((tmp_path / "run" / "metrics.csv").open()))
-    assert [row["target_steps"] for row in rows] == ["100", "200"]
-    assert (tmp_path / "run" / "curves.png").read_bytes().startswith(b"\x89PNG")
+def test_a_run_past_its_steps_has_no_time_left():
+    assert "| 0:00 left" in progress_line(RunRecord(target_steps=90, last=sample()))
 
 
-def test_a_run_that_was_never_evaluated_says_so(tmp_path):
-    report = write_run(tmp_path, RunRecord(0), {}).read_text()
-    assert report.count("not evaluated") == 2
+def test_the_report_shows_both_evaluations_and_the_settings():
+    record = RunRecord(1000, Evaluation(1, 6, 20, -4.0), Evaluation(9, 97, 100, -1.5), finished=1000)
+    text = report(record, {"seed": 3})
+    assert "| before | 30% of 20 episodes, return -4.00, policy 1 |" in text
+    assert "| after | 97% of 100 episodes, return -1.50, policy 9 |" in text
+    assert "| seed | 3 |" in text
+    assert curves(record, [sample(), sample(target_steps=200)]).startswith(b"\x89PNG")
+
+
+def test_a_run_that_was_never_evaluated_says_so():
+    assert report(RunRecord(0), {}).count("not evaluated") == 2
+
+
+def test_the_evaluation_of_a_run_that_went_on_says_when_it_was():
+    record = RunRecord(2000, after=Evaluation(9, 97, 100, -1.5), finished=1000)
+    assert "| after | 97% of 100 episodes, return -1.50, policy 9 at 1000 target steps |" in report(record, {})
+
+
+def test_curves_of_days_are_drawn_from_few_samples_that_span_them_all():
+    three_days = 3 * 24 * 3600
+    shown = thinned(sample(target_steps=steps) for steps in range(three_days))
+    assert POINTS // 2 <= len(shown) <= POINTS + 1
+    assert (shown[0].target_steps, shown[-1].target_steps) == (0, three_days - 1)
+    assert thinned([]) == []

@@ -1,5 +1,6 @@
 """The whole loop as a user starts it, in lockstep: it comes up, learns, survives, resumes, ends, and leaves nothing."""
 
+import json
 import os
 import re
 import signal
@@ -26,7 +27,7 @@ PARAMETERS = """
     update_to_data: 0.5
     publish_period: 0.3
     checkpoint_period: 1.0
-    learning: {hidden_size: 32, batch_size: 64, local_capacity: 100, global_capacity: 20000}
+    learning: {threads: 1, hidden_size: 32, batch_size: 64, local_capacity: 100, global_capacity: 20000}
 /**/source_collector:
   ros__parameters: {arms: 4, batch_steps: 8}
 /**/policy_server:
@@ -64,6 +65,11 @@ def start(tmp_path, ros_domain):
         runs.append(Run(tmp_path, **arguments))
         return runs[-1]
 
+    def start_plain(**arguments: object) -> Launched:
+        runs.append(Launched(tmp_path, "adapt.launch.py", arguments))
+        return runs[-1]
+
+    start_run.plain = start_plain
     yield start_run
     for run in runs:
         run.clean_up()
@@ -158,6 +164,54 @@ def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
     again = (run.run_dir / "metrics.csv").read_text().splitlines()
     assert again[: len(recorded)] == recorded
     assert len(again) > len(recorded)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What a run leaves to its user: every file right in its folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.timeout(240)
+def test_a_finished_run_is_spoiled_neither_by_a_refused_resume_nor_by_a_plain_one(start, tmp_path):
+    run = start(target_steps=120)
+    assert run.end(200) == 0, run.output
+    left = contents(run.run_dir)
+
+    other_algorithm = start(resume="true", algorithm="sac")
+    assert other_algorithm.end() == 1, other_algorithm.output
+    assert re.search("algorithm:=sac .*algorithm:=ompo", other_algorithm.output)
+    assert contents(run.run_dir) == left
+    no_such_device = start(resume="true", target_steps=100000, device="cuda:7")
+    assert no_such_device.end() == 1, no_such_device.output
+    assert re.search(r"learner-\d+ refused its settings", no_such_device.output)
+    assert contents(run.run_dir) == left
+
+    plain = start.plain(resume="true", run_dir=run.run_dir)
+    assert plain.end() == 0, plain.output
+    assert "process started" not in plain.output
+    assert re.search(r"\| after \| \d+% of 3 episodes", plain.output)
+    assert contents(run.run_dir) == left
+
+    longer = start.plain(resume="true", run_dir=run.run_dir, target_steps=240)
+    assert longer.end(100) == 0, longer.output
+    assert "target_steps: 240 instead of 120" in longer.output
+    (taken,) = re.findall(r"(\d+) target steps in", (run.run_dir / "report.md").read_text())
+    assert int(taken) >= 240
+    assert json.loads((run.run_dir / "launch.json").read_text())["target_steps"] == "240"
+
+
+@pytest.mark.timeout(200)
+def test_a_plain_resume_goes_on_with_what_the_run_was_started_with(start, tmp_path):
+    run = start(target_steps=77777)
+    run.wait_for(r"[1-9]\d\d/77777 steps")
+    assert run.interrupt() == 0, run.output
+    (tmp_path / "params.yaml").unlink()
+    resumed = start.plain(resume="true", run_dir=run.run_dir)
+    resumed.wait_for(r"resumed from .*: [1-9]\d* updates")
+    resumed.wait_for("4 arms of domain")
+    resumed.wait_for(r"[1-9]\d\d/77777 steps")
+    assert "adapting to mujoco" in resumed.output
+    assert resumed.interrupt() == 0, resumed.output
 
 
 @pytest.mark.timeout(120)

@@ -1,4 +1,10 @@
-"""The run manager beside a real collector: it gets its evaluation also when somebody else's goes first."""
+"""The run manager beside a real collector: its evaluations, its wait for a policy, and what it leaves when killed."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
 
 import launch_pytest
 import pytest
@@ -20,41 +26,116 @@ def manager(tmp_path):
     return node("run_manager", run_dir=str(tmp_path), episodes_before=0, episodes_after=2)
 
 
+@pytest.fixture
+def collector():
+    return node("target_collector", lockstep=True, enabled=False)
+
+
 @launch_pytest.fixture
-def graph(ros_domain, manager):
-    robot = node("robot_sim", simulator="mujoco", domain="nominal", real_time_factor=0.0)
-    return graph_of(robot, node("target_collector", lockstep=True, enabled=False), manager)
+def graph(ros_domain, collector, manager):
+    return graph_of(node("robot_sim", simulator="mujoco", domain="nominal", real_time_factor=0.0), collector, manager)
+
+
+class Learner(Probe):
+    """What the run manager hears of learner and policy server."""
+
+    def __init__(self) -> None:
+        super().__init__(namespace="ompo")
+        self.policies = self.node.create_publisher(PolicyArtifact, "policy/latest", qos.LATCHED)
+        self.statuses = self.node.create_publisher(LearnerStatus, "status", qos.LATCHED)
+        self.status = LearnerStatus(state=LearnerStatus.TRAINING, policy_version=3)
+
+    def publish_policy(self) -> None:
+        self.policies.publish(artifact_to_msg(shipped_policy(3).onnx, {}, version=3, stamp=Time()))
+
+    def report_until(self, condition) -> None:
+        """Publish status after status, each a step further."""
+
+        def next_status_and_condition() -> bool:
+            self.status.target_steps += 1
+            self.statuses.publish(self.status)
+            return condition()
+
+        self.spin_until(next_status_and_condition)
 
 
 @pytest.fixture
 def learner(ros_domain):
-    learner = Probe(namespace="ompo")
+    learner = Learner()
     yield learner
     learner.close()
 
 
+def wait_for_line(launch_context, process, line, timeout=30) -> bool:
+    return process_tools.wait_for_stderr_sync(launch_context, process, lambda text: line in text, timeout=timeout)
+
+
+def lines_of(path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
 @pytest.mark.launch(fixture=graph)
 def test_an_evaluation_that_is_refused_is_asked_for_again(learner, manager, launch_context, tmp_path):
-    policies = learner.node.create_publisher(PolicyArtifact, "policy/latest", qos.LATCHED)
-    statuses = learner.node.create_publisher(LearnerStatus, "status", qos.LATCHED)
-    policies.publish(artifact_to_msg(shipped_policy(3).onnx, {}, version=3, stamp=Time()))
-    status = LearnerStatus(state=LearnerStatus.TRAINING, policy_version=3)
-    statuses.publish(status)
-    assert process_tools.wait_for_stderr_sync(
-        launch_context, manager, lambda text: "not evaluated, there is" in text, timeout=30
-    )
+    learner.publish_policy()
+    learner.statuses.publish(learner.status)
+    assert wait_for_line(launch_context, manager, "before: not evaluated")
 
     gate = ActionClient(learner.node, Evaluate, "target_collector/evaluate")
     learner.spin_until(gate.server_is_ready)
     answer = gate.send_goal_async(Evaluate.Goal(episodes=40))
     learner.spin_until(answer.done)
     assert answer.result().accepted
-    status.state = LearnerStatus.FINISHED
-    statuses.publish(status)
-    assert process_tools.wait_for_stderr_sync(
-        launch_context, manager, lambda text: "evaluation came to nothing" in text, timeout=20
-    )
+    learner.status.state = LearnerStatus.FINISHED
+    learner.statuses.publish(learner.status)
+    assert wait_for_line(launch_context, manager, "evaluation came to nothing")
     learner.spin_until(answer.result().get_result_async().done, 60.0)
+    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
+    assert manager.return_code == 0
+    assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.launch(fixture=graph)
+def test_the_arm_is_not_enabled_before_there_is_a_policy(learner, collector, manager, launch_context, tmp_path):
+    learner.statuses.publish(learner.status)
+    assert wait_for_line(launch_context, manager, "waiting for a policy")
+    assert not process_tools.wait_for_stderr_sync(
+        launch_context, collector, lambda text: "as asked by ~/set_enabled" in text, timeout=2
+    )
+    assert list(tmp_path.iterdir()) == [], "it wrote of a run that has not begun"
+    learner.publish_policy()
+    assert wait_for_line(launch_context, collector, "as asked by ~/set_enabled")
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_killed_run_manager_leaves_what_it_knew_and_the_next_goes_on(learner, manager, launch_context, tmp_path):
+    metrics, episodes = tmp_path / "metrics.csv", tmp_path / "episodes.csv"
+    learner.publish_policy()
+    learner.report_until(lambda: len(lines_of(metrics)) > 5 and len(lines_of(episodes)) > 3)
+    os.kill(manager.process_details["pid"], signal.SIGKILL)
+    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=10)
+    known, played = lines_of(metrics), lines_of(episodes)
+
+    command = [sys.executable, "-m", "ompo_ros.nodes.run_manager", "--ros-args", "-r", "__ns:=/ompo"]
+    following = subprocess.Popen([*command, "-p", f"run_dir:={tmp_path}", "-p", "episodes_before:=0"])
+    try:
+        learner.report_until(lambda: len(lines_of(metrics)) > len(known))
+    finally:
+        following.terminate()
+        assert following.wait(20) == 0
+    assert lines_of(metrics)[: len(known)] == known
+    assert lines_of(episodes)[: len(played)] == played
+    counted = re.findall(r" in (\d+) episodes \((\d+) dropped\)", (tmp_path / "report.md").read_text())
+    assert sum(map(int, counted[0])) == len(lines_of(episodes)) - 1
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_file_that_cannot_be_written_is_reported_and_the_run_goes_on(learner, manager, launch_context, tmp_path):
+    (tmp_path / "metrics.csv").symlink_to(tmp_path / "no_such_folder" / "metrics.csv")
+    learner.publish_policy()
+    learner.report_until(lambda: len(lines_of(tmp_path / "episodes.csv")) > 2)
+    assert wait_for_line(launch_context, manager, f"cannot write to {tmp_path}")
+    learner.status.state = LearnerStatus.FINISHED
+    learner.statuses.publish(learner.status)
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
     assert manager.return_code == 0
     assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()

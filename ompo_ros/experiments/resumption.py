@@ -1,0 +1,86 @@
+"""What a run was started with: kept in its folder, and the settings of the run that goes on with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import yaml
+
+from ompo_ros.experiments.run_folder import METRICS, RECORD, REPORT, read_record
+from ompo_ros.files import write_whole
+
+ARGUMENTS = "launch.json"
+PARAMETERS = "params.yaml"
+# What a run has learned is of these; a run with others is another run. The parameter file is one of them, by content.
+DEFINING = ("task", "reward", "target", "target_domain", "robot", "setting", "algorithm", "pretrained", "seed")
+_OF_THE_COMMAND = ("resume", "run_dir")  # never kept
+
+
+class CannotResume(ValueError):
+    """A run that cannot be gone on with as asked; the message says what to do."""
+
+
+def holds_run(folder: Path) -> bool:
+    """Whether something was learned or recorded here; settings alone are no run."""
+    return any((folder / name).exists() for name in ("checkpoints", METRICS, RECORD))
+
+
+def keep_start(folder: Path, arguments: Mapping[str, str]) -> None:
+    """Leave arguments and parameter file with a new run: the file given may change or go."""
+    write_whole(folder / PARAMETERS, Path(arguments["params_file"]).read_bytes())
+    keep_arguments(folder, arguments)
+
+
+def keep_arguments(folder: Path, arguments: Mapping[str, str]) -> None:
+    """Write the arguments a run goes on with, where they are new."""
+    kept = {name: value for name, value in arguments.items() if name not in _OF_THE_COMMAND}
+    path, content = folder / ARGUMENTS, (json.dumps(kept, indent=2) + "\n").encode()
+    if not path.exists() or path.read_bytes() != content:
+        write_whole(path, content)
+
+
+def kept_arguments(folder: Path) -> dict[str, str]:
+    """The arguments of the run in a folder; none where it was started without the launch file."""
+    path = folder / ARGUMENTS
+    try:
+        return dict(json.loads(path.read_text())) if path.exists() else {}
+    except ValueError as error:
+        raise CannotResume(
+            f"{path} is damaged ({error}): move it away, and give the run's arguments again to resume it."
+        ) from error
+
+
+def resumed_arguments(
+    folder: Path, arguments: Mapping[str, str], given: Collection[str]
+) -> tuple[dict[str, str], list[str]]:
+    """The run's own arguments but for those given now, and a line for each that changes."""
+    kept = kept_arguments(folder)
+    if kept and "params_file" in given:
+        _refuse_other_parameters(folder, Path(arguments["params_file"]))
+    names = sorted(set(given) & set(kept) - {"params_file"})
+    changed = [name for name in names if arguments[name] != kept[name]]
+    for name in changed:
+        if name in DEFINING:
+            raise CannotResume(
+                f"{name}:={arguments[name]} does not fit the run in {folder}, which was started with "
+                f"{name}:={kept[name]}: leave {name} out to resume it, or choose another run_dir for a new run."
+            )
+    lines = [f"{name}: {arguments[name]} instead of {kept[name]}" for name in changed]
+    return {**arguments, **kept, **{name: arguments[name] for name in changed}}, lines
+
+
+def _refuse_other_parameters(folder: Path, file: Path) -> None:
+    own = folder / PARAMETERS
+    if yaml.safe_load(own.read_text()) != yaml.safe_load(file.read_text()):
+        raise CannotResume(
+            f"params_file:={file} differs from {own}, which the run was started with: leave params_file out to resume "
+            "it, or choose another run_dir for a new run."
+        )
+
+
+def finished_report(folder: Path, target_steps: int) -> str | None:
+    """The report of a run that has nothing left to do; None where there are steps or evaluations to come."""
+    finished, path = read_record(folder).get("finished", 0), folder / REPORT
+    return path.read_text() if 0 < target_steps <= finished and path.exists() else None

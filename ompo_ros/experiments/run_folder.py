@@ -1,0 +1,64 @@
+"""A run's record in its folder: written as the run goes, read again by the run that goes on with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ompo_ros.experiments.record import Episode, Evaluation, RunRecord, Sample
+from ompo_ros.experiments.table import Table
+from ompo_ros.files import write_whole
+
+RECORD = "record.json"  # evaluations, and whether the run came to its end
+METRICS = "metrics.csv"  # samples
+EPISODES = "episodes.csv"
+REPORT = "report.md"  # made from the others
+
+
+class RunFolder:
+    """A record and its files; making one reads them and writes nothing."""
+
+    def __init__(self, path: Path, target_steps: int) -> None:
+        self.path = path
+        self.samples = Table(path / METRICS, Sample)
+        self._episodes = Table(path / EPISODES, Episode)
+        self.record = RunRecord(target_steps, **_evaluations(read_record(path)))
+        for sample in self.samples:
+            self.record.last = sample
+        for episode in self._episodes:
+            self.record.add_episode(episode)
+
+    def add_sample(self, sample: Sample) -> None:
+        self.record.last = sample
+        self.samples.append(sample)
+
+    def add_episode(self, episode: Episode) -> None:
+        self.record.add_episode(episode)
+        self._episodes.append(episode)
+
+    def keep_evaluations(self) -> None:
+        """Write what the tables do not hold."""
+        record = self.record
+        evaluations = {
+            name: dataclasses.asdict(evaluation) if evaluation else None
+            for name, evaluation in (("before", record.before), ("after", record.after))
+        }
+        write_whole(self.path / RECORD, json.dumps({**evaluations, "finished": record.finished}).encode())
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The content of record.json; empty where there is none."""
+    path = folder / RECORD
+    try:
+        values = json.loads(path.read_text()) if path.exists() else {}
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged ({error}): move it away to go on without its evaluations") from error
+    return dict(values)
+
+
+def _evaluations(values: Mapping[str, Any]) -> dict[str, Any]:
+    made = {name: Evaluation(**values[name]) for name in ("before", "after") if values.get(name)}
+    return {**made, "finished": values.get("finished", 0)}
