@@ -19,6 +19,8 @@ NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks that do not look at it
 _NO_ARMS_VELOCITY: Final = 10.0  # times the limits
 _MOVED: Final = 0.1  # rad from where it was left: others have moved the arm, or its driver let go
 _RETREATED: Final = 2e-3  # rad
+_SETTLING: Final = 0.2  # s from a motion's end until the arm has followed it
+_LONGEST_BRAKING: Final = 5.0  # s; a rest further ahead is of a clock that was set back
 _STANDS: Final = 1e-6  # rad/s
 _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
 
@@ -43,6 +45,7 @@ class Motion:
         self.moving = False  # whether commands go out
         self._retreat: FloatArray | None = None  # where to lead a driver back to whose arm did not follow
         self._left_at: FloatArray | None = None  # where the arm was measured when it was last commanded
+        self._settled = -np.inf  # when an arm that was left to its driver has come to rest
         self._last_tick = -np.inf
 
     def due(self, now: float) -> bool:
@@ -68,6 +71,8 @@ class Motion:
         beyond = self.filter.beyond_limits(state.position)
         if not self.moving and beyond > self._robot.max_step:
             return f"a joint is {beyond:.2f} rad beyond its limits: bring it back by hand"
+        if not self.moving and 0.0 < self._settled - now < _LONGEST_BRAKING:
+            return "waiting for the arm to come to rest"
         if self._task.has_cube and cube is None:
             return "the task needs the cube's position, but the topic `cube` is silent"
         return ""
@@ -106,6 +111,10 @@ class Motion:
         """Brake to rest, then send nothing more: a driver holds the last position by itself."""
         if not self.moving:
             return None
+        unheard = state is None or not now - state.time <= self._robot.stale_after
+        if unheard and self.filter.driver.meets:
+            self.leave()
+            return None
         target = self._retreat
         command = self.filter.filter(state, target, now, retreat=True)
         if command is None or (target is None and command.at_rest):
@@ -113,6 +122,11 @@ class Motion:
         elif target is not None and _has_ended(command, target):
             self._retreat = None
         return _sent(command)
+
+    def leave(self) -> None:
+        """Send nothing more, because nothing may get through: a trajectory ends at rest, a setpoint is held."""
+        self._settled = self.filter.rest_time() + _SETTLING
+        self.moving, self._retreat = False, None
 
     def withdraw(self) -> None:
         """Take the last command back, which came too late to be sent: what it was for is still to be done."""

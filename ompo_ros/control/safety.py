@@ -124,6 +124,10 @@ class SafetyFilter:
         """Where the driver has the arm at `now`, as far as commands decide; None before any command."""
         return None if self._plan is None else self._plan.at(now).position
 
+    def rest_time(self) -> float:
+        """When the driver has played out what it was told."""
+        return -np.inf if self._plan is None else self._plan.end
+
     def beyond_limits(self, position: FloatArray) -> float:
         """How far (rad) the worst joint of a measured position (7,) is outside its limits."""
         return float(np.maximum(self._low - position, position - self._high).max(initial=0.0))

@@ -25,7 +25,7 @@ from ompo_ros.control.safety import ArmState, SafeCommand
 from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes import qos
-from ompo_ros.nodes.commands import Commands
+from ompo_ros.nodes.commands import Commands, Delivery
 from ompo_ros.nodes.main import STEADY
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.nodes.reports import control_report, episode_summary
@@ -170,9 +170,8 @@ class ArmNode(Node):
 
     def _tick(self, now: float) -> None:
         cube = self._cube if time.monotonic() - self._cube_heard < _SILENCE else None
-        if self._commands is not None:
-            self._machine.motion.filter.delivered = self._commands.arrived()
-        tick = self._machine.tick(self._state, cube, now, self._fault or self._rivals or self.hold_reason())
+        fault = self._fault or self._rivals or self._look_at_delivery() or self.hold_reason()
+        tick = self._machine.tick(self._state, cube, now, fault)
         if tick.command is not None and self._commands is not None:
             self._send(self._commands, tick.command, now)
         if tick.finished is not None:
@@ -180,13 +179,23 @@ class ArmNode(Node):
         self.after_tick()
         self._tell()
 
+    def _look_at_delivery(self) -> str:
+        """Where commands do not get through, send none: it is not known what the driver does."""
+        delivery = self._commands.delivery() if self._commands is not None else Delivery.ARRIVED
+        motion = self._machine.motion
+        motion.filter.delivered = delivery is Delivery.ARRIVED
+        if delivery is Delivery.LOST and motion.moving:
+            motion.leave()
+            return "the last command was not acknowledged: is the driver there, and the network?"
+        return ""
+
     def _send(self, commands: Commands, command: SafeCommand, now: float) -> None:
-        """Send a command in time; a late one is withheld, the driver goes on with the one before."""
+        """Send a command in time, and after the last one arrived; else the driver goes on with what it has."""
         if self.lockstep:
             commands.send(command, Time(nanoseconds=round(now * 1e9)))
             return
         age, motion = self._now() - now, self._machine.motion
-        if age > motion.filter.driver.patience:
+        if age > motion.filter.driver.patience or commands.delivery() is Delivery.PENDING:
             motion.withdraw()
             self._withheld += 1
         else:

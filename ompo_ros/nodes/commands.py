@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from enum import Enum
 from typing import Final
 
 from rclpy.duration import Duration
@@ -18,6 +19,14 @@ _LIFE: Final = 2.0  # periods after which a command that did not arrive is dropp
 _AT_ONCE: Final = Duration(seconds=0)
 
 
+class Delivery(Enum):
+    """What has become of the last command."""
+
+    ARRIVED = "acknowledged by all who listen"
+    PENDING = "not yet acknowledged"
+    LOST = "expired before it was acknowledged"
+
+
 class Commands:
     """The publisher of one arm's commands."""
 
@@ -27,15 +36,25 @@ class Commands:
         qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, lifespan=Duration(seconds=self._life))
         self._publisher = node.create_publisher(command_type(robot), topic, qos)
         self._sent = 0.0
-        self._arrived = True
+        self._delivery = Delivery.ARRIVED
+        self._missed = False  # an acknowledgement of the last command
 
     def send(self, command: SafeCommand, stamp: Time) -> None:
         """Publish a command; `stamp` is the time of its tick on the clock that its driver knows."""
         self._publisher.publish(command_to_msg(self._robot, command, stamp.to_msg()))
-        self._sent, self._arrived = time.monotonic(), False
+        self._sent, self._delivery, self._missed = time.monotonic(), Delivery.PENDING, False
 
-    def arrived(self) -> bool:
-        """Whether all who listen have acknowledged the last command; one that expired before did not arrive."""
-        if not self._arrived and time.monotonic() - self._sent < self._life:
-            self._arrived = bool(self._publisher.wait_for_all_acked(_AT_ONCE))
-        return self._arrived
+    def delivery(self) -> Delivery:
+        """Whether the last command arrived; look at it every period.
+
+        An expired command is acknowledged by nobody any more. Where nobody looked before, because this node itself was
+        stopped, it has most likely arrived.
+        """
+        if self._delivery is Delivery.PENDING:
+            if time.monotonic() - self._sent > self._life:
+                self._delivery = Delivery.LOST if self._missed else Delivery.ARRIVED
+            elif self._publisher.wait_for_all_acked(_AT_ONCE):
+                self._delivery = Delivery.ARRIVED
+            else:
+                self._missed = True
+        return self._delivery
