@@ -25,7 +25,7 @@ from ompo_ros.control.safety import ArmState, SafeCommand
 from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes import qos
-from ompo_ros.nodes.commands import Commands, Delivery
+from ompo_ros.nodes.commands import Commands, Delivery, Stamps
 from ompo_ros.nodes.main import STEADY
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.nodes.reports import control_report, episode_summary
@@ -86,6 +86,7 @@ class ArmNode(Node):
         self._episodes = 0
         self._ending_by: float | None = None  # when to end at the latest, once asked to
         self._withheld = 0
+        self._stamps = Stamps()
 
     def connect(self, machine: Machine) -> None:
         """Meet the robot; call it last, when all parameters are declared and all else is ready for the first tick."""
@@ -192,14 +193,14 @@ class ArmNode(Node):
     def _send(self, commands: Commands, command: SafeCommand, now: float) -> None:
         """Send a command in time, and after the last one arrived; else the driver goes on with what it has."""
         if self.lockstep:
-            commands.send(command, Time(nanoseconds=round(now * 1e9)))
+            commands.send(command, Time(nanoseconds=round(now * 1e9)), np.inf)
             return
-        age, motion = self._now() - now, self._machine.motion
-        if age > motion.filter.driver.patience or commands.delivery() is Delivery.PENDING:
+        age, motion = max(self._now() - now, 0.0), self._machine.motion
+        stamp = Time(nanoseconds=round(now * 1e9)) if self._simulated else self._stamps.stamp(now)
+        due = time.monotonic() + motion.filter.driver.patience - age
+        if commands.delivery() is Delivery.PENDING or not commands.send(command, stamp, due):
             motion.withdraw()
             self._withheld += 1
-        else:
-            commands.send(command, Time(nanoseconds=self.get_clock().now().nanoseconds - round(max(age, 0.0) * 1e9)))
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()

@@ -405,12 +405,13 @@ class Trajectories:
 
     def __init__(self, ears):
         self._heard = []
-        self._offset = time.monotonic() - time.time()
+        self._offset = time.monotonic_ns() - time.time_ns()
         topic = f"/ompo/{load_robot('panda', 'franka_ros2').driver.command_topic}"
         ears.probe.node.create_subscription(JointTrajectory, topic, self._hear, QoSProfile(depth=100))
 
     def _hear(self, msg):
-        stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9 + self._offset
+        # In whole nanoseconds: a float of the epoch would shake the jerk.
+        stamp = (msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec + self._offset) * 1e-9
         points = tuple(
             Point(
                 point.time_from_start.sec + point.time_from_start.nanosec * 1e-9,
@@ -441,7 +442,7 @@ def test_a_collector_that_was_stopped_does_not_pull_the_arm_back(ears, live_coll
         os.kill(live_collector.process_details["pid"], signal.SIGCONT)
         heard = len(sent)
         ears.until(lambda heard=heard: len(sent) > heard + 10)
-    assert not sent.motion()[1]
+    assert sent.motion()[1] == []
 
 
 @pytest.mark.launch(fixture=live_graph)
@@ -454,7 +455,7 @@ def test_asked_to_end_it_brakes_the_arm_first(ears, live_collector, launch_conte
     ended = time.monotonic()
     ears.probe.spin_for(0.1)
     motion, violations = sent.motion()
-    assert not violations
+    assert violations == []
     assert motion.speed_at(ended + 0.1) < 1e-3  # a driver left alone would still be on its way
     yield
     assert live_collector.return_code == 0
