@@ -75,7 +75,4 @@ class Collectors:
     def until(self, **fields) -> None:
         """Wait until the learner's status says all of this."""
         says = lambda: all(getattr(self.status[-1], name) == value for name, value in fields.items())  # noqa: E731
-        self.probe.spin_until(says, 15.0, hint=lambda: str(self.status[-1]))
-
-    def until_updates_are_made(self) -> None:
-        self.probe.spin_until(lambda: self.status[-1].updates >= 64, 15.0, hint=lambda: str(self.status[-1]))
+        self.probe.spin_until(says, 40.0, hint=lambda: str(self.status[-1]))

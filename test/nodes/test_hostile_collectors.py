@@ -136,6 +136,6 @@ def test_no_message_however_strange_ends_the_learner(collectors, learner):
             episodes.publish(hostile_episode(rng))
         collectors.send(Origin.SOURCE, collector_id="sound source", run=5)
         collectors.send(Origin.TARGET, collector_id="sound target", run=5)
-        collectors.until_updates_are_made()
-        assert collectors.status[-1].refused_messages > 150
+        said = lambda: collectors.status[-1].updates >= 64 and collectors.status[-1].refused_messages > 150  # noqa: E731
+        collectors.probe.spin_until(said, hint=lambda: str(collectors.status[-1]))
         assert all(abs(value) < 1e9 for value in collectors.status[-1].metric_values)
