@@ -94,7 +94,7 @@ def test_recoveries_without_progress_are_hopeless_until_somebody_says_otherwise(
     recovery = Recovery(agent)
     for _ in range(ENOUGH):
         assert not recovery.hopeless
-        agent.update(PROGRESS - 1)
+        agent.updates += PROGRESS - 1
         assert recovery.keep_sound()
         spoil(agent.log_temperature)
         recovery.keep_sound()

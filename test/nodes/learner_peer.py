@@ -9,14 +9,15 @@ from ompo_ros.conversions import transitions_to_msg
 from ompo_ros.nodes import qos
 from ompo_ros.transitions import Origin, Transitions
 
-SMALL = {"learning.hidden_size": 16, "learning.batch_size": 16, "learning.global_capacity": 5000}
+SMALL = {"learning.threads": 1, "learning.hidden_size": 16, "learning.batch_size": 16, "learning.global_capacity": 5000}
 PACE = {"warmup": 128, "source_ratio": 2.0, "update_to_data": 1.0, "target_steps": 64, "publish_period": 0.05}
 
 
-def learner_action(run_dir, **parameters):
+def learner_action(run_dir, prefix=None, **parameters):
     return NodeAction(
         package="ompo_ros",
         executable="learner",
+        prefix=prefix,
         parameters=[{"run_dir": str(run_dir), "device": "cpu", "resume": True, **PACE, **SMALL, **parameters}],
         output="screen",
         cached_output=True,
