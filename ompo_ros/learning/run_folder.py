@@ -35,21 +35,20 @@ class RunFolder:
         """Let another learner have the folder."""
         self._lock.close()
 
-    def resume(self, agent: Agent) -> Path | None:
-        """Put the learner where the newest usable checkpoint was and give that one; None if there never was one."""
+    def begin(self, agent: Agent, resume: bool) -> Path | None:
+        """Put the learner where the newest usable checkpoint was and give that one; None for a fresh start.
+
+        A run that is there already is gone on with or refused, never overwritten.
+        """
+        checkpoints = self.path / CHECKPOINTS
+        if not resume and checkpoint.list_checkpoints(checkpoints):
+            raise UnusableRun(f"{self.path} holds a run already: resume it, or choose another run_dir")
         try:
-            found = checkpoint.restore_newest(agent, self.path / CHECKPOINTS, self._warn)
+            path, version = checkpoint.restore_newest(agent, checkpoints, self._warn) or (None, 0)
         except checkpoint.CheckpointError as error:
             raise UnusableRun(str(error)) from error
-        path, version = found or (None, 0)
         self.version = self._newest_version(version)
         return path
-
-    def start_afresh(self) -> None:
-        """Make sure that no run is overwritten."""
-        if checkpoint.list_checkpoints(self.path / CHECKPOINTS):
-            raise UnusableRun(f"{self.path} holds a run already: resume it, or choose another run_dir")
-        self.version = self._newest_version(0)
 
     def save(self, agent: Agent) -> Path:
         """Write a checkpoint; raises OSError if the disk does not take it, and the older ones stay."""

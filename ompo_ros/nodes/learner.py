@@ -63,7 +63,8 @@ class Learner(Node):
         self._bounds = contract.bounds
         self._agent = make_agent(config, contract.observation_size, contract.action_size, seed, device)
         self._folder = RunFolder(run_dir, keep, self.get_logger().warning)
-        if not self._begin(resume) and pretrained:
+        resumed = self._folder.begin(self._agent, resume)
+        if resumed is None and pretrained:
             load_networks(self._agent, resource_path(pretrained))
         self._recovery = Recovery(self._agent)
         self._refused_episodes = self._target_episodes = self._failed_saves = 0
@@ -85,19 +86,8 @@ class Learner(Node):
         if pretrained or resume:
             self._publish_actor()
         self._report()
-        self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, run in {run_dir}")
-
-    def _begin(self, resume: bool) -> bool:
-        """Go on from the newest checkpoint, of which settings and sizes have to be ours; whether there is one."""
-        if not resume:
-            self._folder.start_afresh()
-            return False
-        path = self._folder.resume(self._agent)
-        if path is None:
-            self.get_logger().info(f"nothing to resume in {self._folder.path}, starting afresh")
-            return False
-        self.get_logger().info(f"resumed from {path}: {self._agent.updates} updates, policy {self._folder.version}")
-        return True
+        begun = f"resumed from {resumed}: {self._agent.updates} updates" if resumed else f"starting afresh in {run_dir}"
+        self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, {begun}")
 
     # -- what comes in ------------------------------------------------------------------------------------------
 

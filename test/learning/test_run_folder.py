@@ -36,18 +36,18 @@ def test_a_second_learner_is_refused_until_the_first_is_gone(tmp_path):
 def test_a_run_is_not_overwritten_by_a_fresh_start(small_agent, folder):
     agent = small_agent()
     run = folder()
-    run.start_afresh()
+    assert run.begin(agent, resume=False) is None
     path = run.save(agent)
     with pytest.raises(UnusableRun, match="holds a run already: resume it, or choose another run_dir"):
-        folder().start_afresh()
-    assert folder().resume(agent) == path
+        folder().begin(agent, resume=False)
+    assert folder().begin(agent, resume=True) == path
 
 
 def test_a_version_is_never_used_twice_also_without_a_checkpoint(small_agent, folder):
     run = folder()
     assert [run.next_version() for _ in range(3)] == [1, 2, 3]
     again = folder()
-    assert again.resume(small_agent()) is None
+    assert again.begin(small_agent(), resume=True) is None
     assert again.next_version() == 4
 
 
@@ -62,7 +62,7 @@ def test_where_the_versions_file_is_damaged_or_gone_versions_leap_ahead(small_ag
     if content is not None:
         file.write_bytes(content)
     again = folder()
-    again.resume(agent)
+    again.begin(agent, resume=True)
     assert again.version == 1 + LEAP
     assert "policy_version.json is not usable" in folder.warnings[0]
 
@@ -73,7 +73,7 @@ def test_a_version_file_that_fell_behind_its_checkpoint_does_not_take_versions_b
     run.save(agent)
     (tmp_path / "policy_version.json").write_text('{"version": 7}')
     again = folder()
-    again.resume(agent)
+    again.begin(agent, resume=True)
     assert again.version == 40
 
 
@@ -84,7 +84,6 @@ def test_a_version_the_disk_does_not_take_is_not_taken(folder, full_disk, tmp_pa
         run.next_version()
     assert run.version == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["learner.lock", "policy_version.json"]
-    assert folder().resume  # the lock is free again
     assert run.next_version() == 2
 
 
