@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from pathlib import Path
+from typing import IO
+
+
+class InUse(OSError):
+    """What another process holds at the moment."""
+
+
+def lock(path: Path) -> IO[bytes]:
+    """Hold a lock file until it is closed or the process ends, however it ends; raises InUse if it is held."""
+    file = path.open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise InUse(f"{path.parent} is in use by another process") from error
+    return file
 
 
 class UnfitFile(ValueError):

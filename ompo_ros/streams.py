@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ompo_ros.transitions import InvalidData
+
+MAX_COLLECTORS = 256  # counted at once; a name is a sender's to choose, the memory is ours
+MAX_GAP = 2**32  # batches; no sender makes as many while we do not listen
+
 
 @dataclass
 class StreamCount:
@@ -13,6 +18,7 @@ class StreamCount:
     expected: int  # the next sequence number
     received: int = 0
     lost: int = 0
+    refused: int = 0  # since the last sound batch: they came, so they are not lost
 
 
 class StreamCounts:
@@ -23,20 +29,40 @@ class StreamCounts:
         self._lost_before = 0
         self._received_before = 0
 
+    def gap(self, collector_id: str, run: int, sequence: int) -> int:
+        """How many batches were lost right before this one; raises InvalidData if it cannot be counted."""
+        stream = self._streams.get(collector_id)
+        if stream is None:
+            if len(self._streams) >= MAX_COLLECTORS:
+                raise InvalidData("collector_id", f"is new, but {MAX_COLLECTORS} collectors are counted already")
+            return 0
+        if stream.run != run:
+            return 0  # Whoever joins late has lost nothing: a run counts from the first batch seen.
+        ahead = sequence - stream.expected
+        if ahead > MAX_GAP:
+            raise InvalidData("sequence", f"is {sequence}, {ahead} ahead of the last one: no sender is as quick")
+        return max(0, ahead - stream.refused)
+
     def count(self, collector_id: str, run: int, sequence: int) -> int:
-        """Enters one batch and returns how many were lost right before it."""
+        """Enter one sound batch and return how many were lost right before it; raises as `gap` does."""
+        gap = self.gap(collector_id, run, sequence)
         stream = self._streams.get(collector_id)
         if stream is None or stream.run != run:
             if stream is not None:
                 self._lost_before += stream.lost
                 self._received_before += stream.received
-            # Whoever joins late has lost nothing: a run counts from the first batch seen.
             stream = self._streams[collector_id] = StreamCount(run, sequence)
-        gap = max(0, sequence - stream.expected)
         stream.lost += gap
         stream.received += 1
+        stream.refused = 0
         stream.expected = max(stream.expected, sequence + 1)
         return gap
+
+    def refuse(self, collector_id: str, run: int) -> None:
+        """Note that a batch came which cannot be used; nothing else it says is taken over."""
+        stream = self._streams.get(collector_id)
+        if stream is not None and stream.run == run:
+            stream.refused += 1
 
     @property
     def received(self) -> int:

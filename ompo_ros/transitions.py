@@ -74,6 +74,29 @@ class Transitions:
         return int(self.action.shape[1])
 
 
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What a task's values can be at most: one transition beyond it would spoil all that is learned after."""
+
+    obs: Float32Array  # (obs_dim,) greatest magnitude of each value
+    reward: tuple[float, float]
+
+    def check(self, transitions: Transitions) -> None:
+        """Raise InvalidData, with the field's name, unless all values are possible ones; one pass over them."""
+        for name, rows in (("obs", transitions.obs), ("next_obs", transitions.next_obs)):
+            if rows.shape[1:] != self.obs.shape:
+                raise InvalidData(name, f"has {rows.shape[1]} dimensions, {len(self.obs)} are needed")
+            greatest = np.maximum(rows.max(0), -rows.min(0))
+            if (greatest > self.obs).any():
+                place = int(np.argmax(greatest > self.obs))
+                raise InvalidData(
+                    name, f"reaches {greatest[place]:g} in value {place}, {self.obs[place]:g} is possible"
+                )
+        (low, high), least, most = self.reward, transitions.reward.min(), transitions.reward.max()
+        if least < low or most > high:
+            raise InvalidData("reward", f"goes from {least:g} to {most:g}, {low:g} to {high:g} is possible")
+
+
 def _require_array(name: str, values: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
     if values.dtype != dtype:
         raise InvalidData(name, f"is {values.dtype}, {dtype} is needed")

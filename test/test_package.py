@@ -27,6 +27,7 @@ ROSDEP_KEYS = {
     "pybullet": "python3-pybullet-pip",
     "pytest": "python3-pytest",
     "torch": "python3-torch",
+    "tensorboard": "python3-tensorboard-pip",
     "yaml": "python3-yaml",
 }
 UNKNOWN_TO_ROSDEP = {"metaworld": "metaworld", "onnx": "onnx", "panda_gym": "panda-gym", "safetensors": "safetensors"}

@@ -1,9 +1,11 @@
 """Lost batches are counted exactly; a collector that restarts or joins late has lost nothing."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ompo_ros.streams import StreamCounts
+from ompo_ros.streams import MAX_COLLECTORS, StreamCounts
+from ompo_ros.transitions import InvalidData
 
 
 @given(dropped=st.sets(st.integers(1, 98)))
@@ -36,3 +38,34 @@ def test_a_restart_begins_anew_and_forgets_no_count():
     counts.count("arm", 1, 4)
     assert counts.count("arm", 2, 0) == 0
     assert (counts.received, counts.lost) == (3, 3)
+
+
+def test_a_refused_batch_is_not_lost_and_says_nothing_of_its_stream():
+    counts = StreamCounts()
+    counts.count("arm", 1, 0)
+    counts.refuse("arm", 1)
+    counts.refuse("arm", 2)
+    counts.refuse("stranger", 1)
+    assert counts.count("arm", 1, 4) == 2
+    assert counts.count("arm", 1, 6) == 1
+    assert list(counts.by_collector()) == ["arm"]
+
+
+@pytest.mark.parametrize("sequence", [2**64 - 1, 2**40])
+def test_a_gap_no_sender_can_make_is_refused_and_changes_nothing(sequence):
+    counts = StreamCounts()
+    counts.count("arm", 1, 0)
+    with pytest.raises(InvalidData, match="sequence"):
+        counts.count("arm", 1, sequence)
+    assert counts.count("arm", 1, 2) == 1
+    assert (counts.received, counts.lost) == (2, 1)
+
+
+def test_collectors_beyond_the_limit_are_refused_and_the_known_ones_go_on():
+    counts = StreamCounts()
+    for number in range(MAX_COLLECTORS):
+        counts.count(str(number), 1, 0)
+    with pytest.raises(InvalidData, match="collector_id"):
+        counts.count("one too many", 1, 0)
+    assert counts.count("0", 1, 2) == 1
+    assert len(counts.by_collector()) == MAX_COLLECTORS

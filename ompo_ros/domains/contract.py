@@ -9,6 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ompo_ros.transitions import Bounds
+
+# Far beyond what an arm does, far below what a network cannot bear; a unit not listed here is held to the last.
+_POSSIBLE = {"rad": 100.0, "rad/s": 1_000.0, "m": 100.0, "": 10_000.0}
+_REWARD_MARGIN = 10.0  # widths of the reward's range on either side of it
+
 Real = TypeVar("Real", float, NDArray[np.float32])
 
 
@@ -64,6 +70,14 @@ class Contract:
     @property
     def action_size(self) -> int:
         return len(self.action)
+
+    @property
+    def bounds(self) -> Bounds:
+        """What observations and rewards of this task can be at most, generously."""
+        obs = [_POSSIBLE.get(signal.unit, _POSSIBLE[""]) / signal.scale for signal in self.observation]
+        low, high = self.reward_range
+        margin = _REWARD_MARGIN * (high - low)
+        return Bounds(np.array(obs, np.float32), (low - margin, high + margin))
 
     def slice_of(self, group: str) -> slice:
         """Where the signals named `group.<...>` stand in the observation."""

@@ -26,7 +26,8 @@ class DARC(SAC):
 
     @property
     def ready(self) -> bool:
-        return min(self.experience.seen.values()) > 0
+        """Whether D_G holds both origins: a flood of one can drive the other out of it."""
+        return all(len(self.experience.places(origin)) > 0 for origin in Origin)
 
     def _sample(self) -> Tensor:
         """Take sources' transitions for actor and critic; with the target's they also teach the classifiers."""

@@ -95,6 +95,11 @@ class Experience:
             self._add_global(self.round.used())
         self.round_waits = False
 
+    def forget_ratings(self) -> None:
+        """Let every R be zero until it is rated anew: whoever rated them is not to be trusted."""
+        self.layout.log_ratio(self.global_.used()["row"]).zero_()
+        self.unrated = self.global_.size
+
     def forget_places(self) -> None:
         """Look the origins' rows up anew; whoever changes D_G calls this."""
         self._rows_of.clear()
@@ -108,13 +113,17 @@ class Experience:
         return self.initial.sample_into(out, "obs", rng)
 
     def sample_origin_into(self, out: Tensor, origin: Origin, rng: torch.Generator) -> Tensor:
-        """Sample D_G's transitions of one origin; their places are looked up once per insertion."""
-        if origin not in self._rows_of:
-            is_target = (self.global_.used()["flags"] & TARGET) != 0
-            wanted = is_target if origin is Origin.TARGET else ~is_target
-            self._rows_of[origin] = torch.nonzero(wanted)[:, 0]
-        places = self._rows_of[origin]
+        """Sample D_G's transitions of one origin."""
+        places = self.places(origin)
         if len(places) == 0:
             raise EmptyBuffer(f"D_G holds no transition of the {origin.name.lower()}: observe some first")
         drawn = torch.randint(len(places), (len(out),), generator=rng, device=rng.device)
         return torch.index_select(self.global_.columns["row"], 0, places[drawn], out=out)
+
+    def places(self, origin: Origin) -> Tensor:
+        """Rows of D_G that one origin made, looked up once per insertion."""
+        if origin not in self._rows_of:
+            is_target = (self.global_.used()["flags"] & TARGET) != 0
+            wanted = is_target if origin is Origin.TARGET else ~is_target
+            self._rows_of[origin] = torch.nonzero(wanted)[:, 0]
+        return self._rows_of[origin]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -18,8 +19,8 @@ Arrays = dict[str, NDArray[Any]]
 
 def agent_arrays(agent: Agent) -> Arrays:
     """Networks, temperature, optimisers, normalisers and random states."""
-    arrays = {name: _to_numpy(tensor) for name, tensor in _tensors(agent)}
-    for name, statistics in _statistics(agent).items():
+    arrays = {name: _to_numpy(tensor) for name, tensor in learned_tensors(agent)}
+    for name, statistics in learned_statistics(agent).items():
         arrays[f"{name}.mean"], arrays[f"{name}.variance"] = statistics.mean, statistics.variance
     for name, rng in _generators(agent).items():
         arrays[name] = _to_numpy(rng.get_state())
@@ -49,17 +50,60 @@ def counters(agent: Agent) -> dict[str, Any]:
         "rounds_skipped": experience.rounds_skipped,
         "unrated": experience.unrated,
         "initial_from_target": experience.initial_from_target,
-        "statistics": {name: statistics.count for name, statistics in _statistics(agent).items()},
+        "statistics": {name: statistics.count for name, statistics in learned_statistics(agent).items()},
         "flags": agent.flags(),
     }
 
 
+class UnfitState(ValueError):
+    """A state that is not one of this learner; the message says where they part."""
+
+
+def check_state(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -> None:
+    """Raise UnfitState unless `restore_state` can take all of it; the learner is only looked at."""
+    _require_like("counters", counted, counters(agent))
+    forms = {name: (values.shape, values.dtype) for name, values in agent_arrays(agent).items()}
+    for ring_name, ring in agent.experience.rings().items():
+        kept = counted["rings"][ring_name]
+        if kept["size"] > ring.capacity or kept["cursor"] >= ring.capacity:
+            raise UnfitState(f"{ring.name} has {kept['size']} rows, {ring.capacity} fit")
+        for column, values in ring.used().items():
+            shape = (kept["size"], *values.shape[1:])
+            forms[f"{ring_name}.{column}"] = (shape, _to_numpy(values[:0]).dtype)
+    for name, (shape, dtype) in forms.items():
+        found = arrays.get(name)
+        if found is None:
+            raise UnfitState(f"holds no {name}")
+        if found.shape != shape or found.dtype != dtype:
+            raise UnfitState(f"{name} is {found.dtype} {found.shape}, {dtype} {shape} is needed")
+        if not np.isfinite(found).all():
+            raise UnfitState(f"{name} is not finite")
+    for name, rng in _generators(agent).items():
+        try:
+            torch.Generator(rng.device).set_state(torch.from_numpy(arrays[name]))
+        except RuntimeError as reason:
+            raise UnfitState(f"{name} is no state of random numbers") from reason
+
+
+def _require_like(name: str, found: Any, own: Any) -> None:  # noqa: ANN401 (JSON)
+    """Hold counters read from a file to the learner's own: the same names, the same kinds, nothing negative."""
+    if type(found) is not type(own):
+        raise UnfitState(f"{name} is {found!r}, one such as {own!r} is needed")
+    if isinstance(own, dict):
+        if found.keys() != own.keys():
+            raise UnfitState(f"{name} has {sorted(found)}, {sorted(own)} are needed")
+        for key, value in own.items():
+            _require_like(f"{name}.{key}", found[key], value)
+    elif found < 0:
+        raise UnfitState(f"{name} is {found}")
+
+
 def restore_state(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -> None:
-    """Put the learner into the state that was taken."""
-    for name, tensor in _tensors(agent):
+    """Put the learner into the state that was taken; `check_state` says before whether that will do."""
+    for name, tensor in learned_tensors(agent):
         with torch.no_grad():
             tensor.copy_(torch.from_numpy(arrays[name]))
-    for name, statistics in _statistics(agent).items():
+    for name, statistics in learned_statistics(agent).items():
         statistics.count = counted["statistics"][name]
         statistics.mean, statistics.variance = arrays[f"{name}.mean"], arrays[f"{name}.variance"]
     agent.normalizer.refresh()
@@ -85,7 +129,8 @@ def _restore_experience(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -
     experience.forget_places()
 
 
-def _tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:
+def learned_tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:
+    """Name all that updates change: networks, temperature and the optimisers' moments."""
     for name, module in agent.modules().items():
         for parameter_name, parameter in module.named_parameters():
             yield f"{name}.{parameter_name}", parameter.detach()
@@ -95,7 +140,8 @@ def _tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:
             yield f"{name}_optimizer.{key}", moment
 
 
-def _statistics(agent: Agent) -> dict[str, RunningStatistics]:
+def learned_statistics(agent: Agent) -> dict[str, RunningStatistics]:
+    """Name the running statistics that data change."""
     return {"observations": agent.normalizer.statistics, "rewards": agent.reward.statistics}
 
 

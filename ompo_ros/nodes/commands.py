@@ -69,9 +69,9 @@ class Commands:
         self._missed = False  # an acknowledgement of the last command
 
     def send(self, command: SafeCommand, stamp: Time, due: float) -> bool:
-        """Publish a command unless it is past `due` (monotonic s) by now; `stamp` is its tick's, of the driver's clock.
+        """Publish a command unless it is past `due` (monotonic s); `stamp` is its tick on the driver's clock.
 
-        One that was out far too late, because this node was stopped meanwhile, counts as lost: its driver may refuse it.
+        One that was out far too late, because this node was stopped meanwhile, counts as lost.
         """
         message = command_to_msg(self._robot, command, stamp.to_msg())
         if time.monotonic() > due:

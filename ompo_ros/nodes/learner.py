@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import time
+from array import array
 from collections.abc import Mapping
 from pathlib import Path
 
 import rclpy
-from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus, TransitionBatch
+from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
-from torch.utils.tensorboard import SummaryWriter
 
-from ompo_ros.conversions import check_episode, tensors_to_msgs, transitions_from_msg
+from ompo_ros.conversions import check_episode, tensors_to_msgs
 from ompo_ros.domains.tasks import Task
-from ompo_ros.files import write_whole
-from ompo_ros.learning import Config, checkpoint, make_agent, settings
-from ompo_ros.learning.pacing import Pacing
+from ompo_ros.learning import make_agent
 from ompo_ros.learning.pretrained import load_networks
+from ompo_ros.learning.recovery import Recovery
+from ompo_ros.learning.run_folder import RunFolder
+from ompo_ros.learning.run_log import RunLog
 from ompo_ros.nodes import qos
+from ompo_ros.nodes.learner_parameters import declare_config, declare_pacing
 from ompo_ros.nodes.main import STEADY, run
-from ompo_ros.nodes.parameters import InvalidParameter, declare, refuse_unknown
+from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.nodes.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
-from ompo_ros.streams import StreamCounts
-from ompo_ros.transitions import InvalidData, Origin
+from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 SLICE = 4  # updates between two looks at the callbacks: a few dozen milliseconds on one core
 BEHIND = 15.0  # s of updates that may be due before it is told
 DRAIN = 0.05  # s; how long callbacks may go on before training goes on
+QUIET = 5.0  # s between two warnings of a kind, however much comes
 
 
 class Learner(Node):
@@ -41,7 +44,7 @@ class Learner(Node):
         reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
         seed = declare(self, "seed", 0, "Start of all randomness.", low=0, high=2**31)
         device = declare(self, "device", "auto", "Where the networks live: auto, cpu, cuda or cuda:N.")
-        self._folder = Path(declare(self, "run_dir", "runs/adapt", "Folder of this run's checkpoints and logs."))
+        run_dir = Path(declare(self, "run_dir", "runs/adapt", "Folder of this run's checkpoints and logs."))
         resume = declare(self, "resume", False, "Go on from the run's newest checkpoint; without one, start afresh.")
         pretrained = declare(
             self, "pretrained", "", "Networks to start from: a file, or one under models/; empty: none."
@@ -52,30 +55,30 @@ class Learner(Node):
         self._save_period = declare(
             self, "checkpoint_period", 60.0, "Seconds between two checkpoints.", low=1.0, high=1e6
         )
-        self._keep = declare(self, "keep_checkpoints", 2, "Checkpoints kept.", low=1, high=1000)
-        self._pacing = self._declare_pacing()
+        keep = declare(self, "keep_checkpoints", 2, "Checkpoints kept.", low=1, high=1000)
+        self._pacing = declare_pacing(self)
         contract = Task(task, reward).contract
-        config = self._declare_config()
+        config = declare_config(self)
         refuse_unknown(self)
-        self._version = 0
-        dimensions = (contract.observation_size, contract.action_size)
-        self._agent = make_agent(config, *dimensions, seed, device)
-        if not (resume and self._resume()) and pretrained:
+        self._bounds = contract.bounds
+        self._agent = make_agent(config, contract.observation_size, contract.action_size, seed, device)
+        self._folder = RunFolder(run_dir, keep, self.get_logger().warning)
+        resumed = self._folder.begin(self._agent, resume)
+        if resumed is None and pretrained:
             load_networks(self._agent, resource_path(pretrained))
-        self._counts = StreamCounts()
-        self._refused = self._target_episodes = 0
-        self._received = 0
+        self._recovery = Recovery(self._agent)
+        self._refused_episodes = self._target_episodes = self._failed_saves = 0
+        self._owes_actor = False  # one could not be published yet
         self._paused = False
         self._done = False
         self._metrics: Mapping[str, float] = {}
         self._rate_mark = (time.monotonic(), self._agent.updates)
         self._next_publish = time.monotonic() + self._publish_period
         self._next_save = time.monotonic() + self._save_period
-        self._log = SummaryWriter(str(self._folder / "tensorboard"))
+        self._log = RunLog(run_dir / "tensorboard", self.get_logger().error)
         self._actor = self.create_publisher(ActorWeights, "actor", qos.LATCHED)
         self._status = self.create_publisher(LearnerStatus, "status", qos.LATCHED)
-        for origin in ("source", "target"):
-            self.create_subscription(TransitionBatch, f"{origin}/transitions", self._on_batch, qos.TRANSITIONS)
+        self._intake = TransitionIntake(self, self._take)
         self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
         self.create_service(Trigger, "~/save_checkpoint", self._on_save)
         self.create_service(SetBool, "~/set_paused", self._on_pause)
@@ -83,82 +86,39 @@ class Learner(Node):
         if pretrained or resume:
             self._publish_actor()
         self._report()
-        self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, run in {self._folder}")
-
-    def _declare_pacing(self) -> Pacing:
-        return Pacing(
-            warmup=declare(self, "warmup", 2000, "Transitions before the first update.", low=0, high=10**9),
-            source_ratio=declare(self, "source_ratio", 3.0, "Source per target transition.", low=0.0, high=1e6),
-            update_to_data=declare(self, "update_to_data", 3.0, "Updates per target transition.", low=0.0, high=1e4),
-            target_steps=declare(self, "target_steps", 0, "Target transitions to take; 0: endless.", low=0, high=10**9),
-        )
-
-    def _declare_config(self) -> Config:
-        """Every setting of the learning room under `learning.`, with its own words and ranges."""
-        values = {}
-        for setting in settings():
-            numeric = not setting.choices and not isinstance(setting.default, (bool, str))
-            values[setting.name] = declare(  # type: ignore[type-var] # a setting is of any one kind
-                self,
-                f"learning.{setting.name}",
-                setting.default,
-                f"{setting.why} (paper: {setting.paper})",
-                low=setting.low if numeric else None,
-                high=setting.high if numeric else None,
-                choices=setting.choices,
-            )
-        return Config.from_dict(values)
-
-    def _resume(self) -> bool:
-        """Go on from the newest checkpoint, of which settings and sizes have to be ours; whether there is one."""
-        if self._version_file.exists():  # also without a checkpoint: a version means one policy for ever
-            self._version = json.loads(self._version_file.read_text())["version"]
-        newest = checkpoint.newest_good(self._folder / "checkpoints")
-        if newest is None:
-            self.get_logger().info(f"nothing to resume in {self._folder}, starting afresh")
-            return False
-        try:
-            checkpoint.restore(self._agent, newest)
-        except checkpoint.CheckpointError as error:
-            raise InvalidParameter(str(error)) from error
-        self.get_logger().info(f"resumed from {newest}: {self._agent.updates} updates, policy {self._version}")
-        return True
-
-    @property
-    def _version_file(self) -> Path:
-        return self._folder / "policy_version.json"
+        begun = f"resumed from {resumed}: {self._agent.updates} updates" if resumed else f"starting afresh in {run_dir}"
+        self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, {begun}")
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
-    def _on_batch(self, msg: TransitionBatch) -> None:
-        self._received += 1
-        lost = self._counts.count(msg.collector_id, msg.run, msg.sequence)
-        if lost:
-            self.get_logger().warning(f"{lost} batches of {msg.collector_id!r} were lost")
-        try:
-            self._agent.observe(transitions_from_msg(msg))
-        except InvalidData as error:
-            self._refused += 1
-            self.get_logger().warning(f"refused a batch of {msg.collector_id!r}: {error}", throttle_duration_sec=5.0)
+    def _take(self, transitions: Transitions) -> None:
+        self._bounds.check(transitions)
+        self._agent.observe(transitions)
 
     def _on_episode(self, msg: EpisodeSummary) -> None:
         try:
             check_episode(msg)
         except InvalidData as error:
-            self._refused += 1
-            self.get_logger().warning(f"refused an episode of {msg.collector_id!r}: {error}")
+            self._refused_episodes += 1
+            self.get_logger().warning(
+                f"refused an episode of {shown(msg.collector_id)}: {error}", throttle_duration_sec=QUIET
+            )
             return
         if not msg.deterministic and msg.outcome != EpisodeSummary.DROPPED:
             self._target_episodes += 1
-            self._log.add_scalar("target/return", msg.episode_return, self._target_steps)
-            self._log.add_scalar("target/success", msg.success, self._target_steps)
+            self._log.add_episode(msg.episode_return, msg.success)
 
     def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = True, str(self._save())
+        try:
+            response.message = str(self._save())
+            response.success = True
+        except OSError as error:
+            response.message = str(error)
         return response
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._paused = request.data
+        self._recovery.try_again()
         response.success, response.message = True, "paused" if self._paused else "training"
         self._report()
         return response
@@ -168,7 +128,7 @@ class Learner(Node):
     @property
     def received(self) -> int:
         """Batches that came so far, good or bad."""
-        return self._received
+        return self._intake.received
 
     @property
     def _target_steps(self) -> int:
@@ -182,42 +142,77 @@ class Learner(Node):
             self._finish_if_done()
             return False
         self._metrics = self._agent.update(min(due, SLICE))
+        if self._recovery.due:
+            self._keep_sound()
         now = time.monotonic()
         if now >= self._next_publish:
             self._publish_actor()
         if now >= self._next_save:
-            self._save()
+            self._save_if_possible()
         return True
+
+    def _keep_sound(self) -> None:
+        """Go back to the last sound state if a network is not finite; where that does not help, pause."""
+        if self._recovery.keep_sound():
+            return
+        self.get_logger().error(
+            "the networks were not finite: back to their last sound state", throttle_duration_sec=QUIET
+        )
+        if self._recovery.hopeless and not self._paused:
+            self._paused = True
+            self.get_logger().error(
+                "paused, going back does not help: lower the learning rates or look at the rewards and observations, "
+                "then start anew, or call ~/set_paused with data: false to try once more"
+            )
 
     def _finish_if_done(self) -> None:
         if not self._done and self._pacing.finished(self._target_steps, self._agent.updates):
             self._done = True
-            self._publish_actor(average=True)
-            self._save()
+            self._publish_actor()
+            self._save_if_possible()
             self._report()
 
-    def _publish_actor(self, average: bool = False) -> None:
-        """Send what shall explore next or, at the end of a run, the average that is left to its user."""
-        self._version += 1
-        write_whole(self._version_file, json.dumps({"version": self._version}).encode())
+    def _publish_actor(self) -> None:
+        """Send what explores next or, at the end of a run, the average that is left to its user."""
+        self._keep_sound()
+        self._next_publish = time.monotonic() + self._publish_period
+        try:
+            version = self._folder.next_version()
+        except OSError as error:
+            self._owes_actor = True  # without its number on the disk, another policy could get the same one
+            self.get_logger().error(f"no actor is published: {error}", throttle_duration_sec=QUIET)
+            return
+        self._owes_actor = False
         self._actor.publish(
             ActorWeights(
                 stamp=self.get_clock().now().to_msg(),
-                version=self._version,
+                version=version,
                 updates=self._agent.updates,
                 target_steps=self._target_steps,
                 obs_dim=self._agent.obs_dim,
                 act_dim=self._agent.act_dim,
                 architecture=self._agent.config.first_layer,
-                tensors=tensors_to_msgs(self._agent.actor_tensors(average)),
+                tensors=tensors_to_msgs(self._agent.actor_tensors(average=self._done)),
             )
         )
-        self._next_publish = time.monotonic() + self._publish_period
 
     def _save(self) -> Path:
-        path = checkpoint.save(self._agent, self._folder / "checkpoints", self._keep)
+        """Write a checkpoint; a disk that does not take it is reported and raised."""
+        self._keep_sound()
         self._next_save = time.monotonic() + self._save_period
+        try:
+            path = self._folder.save(self._agent)
+        except OSError as error:
+            self._failed_saves += 1
+            self.get_logger().error(f"no checkpoint is written, the older ones stay: {error}")
+            raise
+        self._log.reopen()
         return path
+
+    def _save_if_possible(self) -> None:
+        """Keep what was learned, and go on without where that fails: the next period tries again."""
+        with contextlib.suppress(OSError):
+            self._save()
 
     def _report(self) -> None:
         seen, now = self._agent.experience.seen, time.monotonic()
@@ -225,9 +220,11 @@ class Learner(Node):
         rate = (self._agent.updates - updates_then) / max(now - since, 1e-3)
         self._rate_mark = (now, self._agent.updates)
         self._warn_if_behind(rate)
+        if self._owes_actor:
+            self._publish_actor()
         metrics = {name: float(value) for name, value in self._metrics.items()}
-        for name, value in metrics.items():
-            self._log.add_scalar(f"learner/{name}", value, self._agent.updates)
+        metrics |= {"recoveries": float(self._recovery.recoveries), "failed_saves": float(self._failed_saves)}
+        self._log.write(metrics, self._agent.updates, self._target_steps)
         self._status.publish(
             LearnerStatus(
                 stamp=self.get_clock().now().to_msg(),
@@ -240,11 +237,11 @@ class Learner(Node):
                 updates=self._agent.updates,
                 updates_per_second=rate,
                 update_to_data=self._agent.updates / max(seen[Origin.TARGET], 1),
-                policy_version=self._version,
-                lost_batches=self._counts.lost,
-                refused_messages=self._refused,
+                policy_version=self._folder.version,
+                lost_batches=self._intake.counts.lost,
+                refused_messages=self._intake.refused + self._refused_episodes,
                 metric_names=list(metrics),
-                metric_values=list(metrics.values()),
+                metric_values=array("f", metrics.values()),
             )
         )
 
@@ -258,7 +255,7 @@ class Learner(Node):
             )
 
     def _state(self) -> int:
-        if self._done:
+        if self._done and not self._owes_actor:
             return int(LearnerStatus.FINISHED)
         if self._paused:
             return int(LearnerStatus.PAUSED)
@@ -267,8 +264,9 @@ class Learner(Node):
     def destroy_node(self) -> None:
         """Keep what was learned."""
         if self._agent.experience.global_.size:
-            self._save()
+            self._save_if_possible()
         self._log.close()
+        self._folder.close()
         super().destroy_node()
 
 

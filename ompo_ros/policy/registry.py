@@ -7,13 +7,12 @@ and is deleted only after the truth has forgotten it. Files carry their SHA-256 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import time
 from pathlib import Path
 from typing import IO
 
-from ompo_ros.files import write_whole
+from ompo_ros.files import InUse, lock, write_whole
 from ompo_ros.policy.errors import DamagedPolicy, RefusedPolicy, RegistryError, UnreadablePolicy
 from ompo_ros.policy.files import Policy, policy_bytes, read_policy
 from ompo_ros.policy.registry_folder import LOCK, POLICIES, STATE, Found, delete_leftovers, find_state
@@ -214,11 +213,7 @@ def _known(channel: str) -> str:
 
 
 def _lock(path: Path) -> IO[bytes]:
-    """Held until the file is closed or the process ends, however it ends."""
-    file = path.open("ab")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise RegistryError(f"{path.parent} is in use by another process, perhaps a running policy_server") from error
-    return file
+        return lock(path)
+    except InUse as error:
+        raise RegistryError(f"{error}, perhaps a running policy_server") from error

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from ompo_ros.domains.contract import Contract, RewardTransform
-from ompo_ros.domains.kinematics import JOINT_NAMES
-from ompo_ros.domains.tasks import Task
+from ompo_ros.domains.kinematics import JOINT_HIGH, JOINT_NAMES, JOINT_SPEED
+from ompo_ros.domains.tasks import FARTHEST, Task
+from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 ALL_TASKS = [Task(name, reward) for name in ("reach", "push") for reward in ("dense", "sparse")]
 
@@ -93,3 +94,32 @@ def test_goals_fill_their_region():
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
     np.testing.assert_allclose(Task("reach", "dense").goals(corners), [[0.45, -0.15, 0.0], [0.75, 0.15, 0.3]])
     np.testing.assert_allclose(Task("push", "dense").goals(corners), [[0.45, -0.15, 0.02], [0.75, 0.15, 0.02]])
+
+
+def possible(contract, **replaced):
+    size = contract.observation_size
+    zeros = np.zeros(3, np.uint32)
+    fields = {"obs": np.zeros((3, size), np.float32), "next_obs": np.zeros((3, size), np.float32)}
+    fields |= {"action": np.zeros((3, contract.action_size), np.float32), "reward": np.full(3, -0.5, np.float32)}
+    flags = {"terminated": zeros.astype(bool), "truncated": zeros.astype(bool)}
+    counts = {"step": zeros, "policy_version": zeros, "domain_id": zeros}
+    return Transitions(origin=Origin.TARGET, **{**fields, **flags, **counts, **replaced})
+
+
+@pytest.mark.parametrize("task", [Task("reach", "dense"), Task("push", "sparse")], ids=str)
+@pytest.mark.parametrize("field", ["obs", "next_obs", "reward"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_bounds_name_the_field_that_leaves_them(task, field, sign):
+    contract = task.contract
+    contract.bounds.check(possible(contract))
+    values = getattr(possible(contract), field).copy()
+    values.flat[-1] = sign * 1e4
+    with pytest.raises(InvalidData, match=f"^{field}: "):
+        contract.bounds.check(possible(contract, **{field: values}))
+
+
+def test_bounds_hold_what_an_arm_can_do_and_more():
+    bounds = Task("reach", "dense").contract.bounds
+    assert (bounds.obs[:7] > 10 * JOINT_HIGH.max()).all()
+    assert (bounds.obs[7:14] > 100 * JOINT_SPEED.max()).all()
+    assert bounds.reward[0] < -10 * FARTHEST

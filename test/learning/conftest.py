@@ -1,5 +1,8 @@
 """Parts that several tests of the learner need."""
 
+import contextlib
+import resource
+
 import numpy as np
 import pytest
 import torch
@@ -52,3 +55,19 @@ def small_agent():
         return agent
 
     return make
+
+
+@pytest.fixture
+def full_disk():
+    """Let no file of this process grow beyond some bytes, as on a disk that has no more."""
+
+    @contextlib.contextmanager
+    def limit(size):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limit

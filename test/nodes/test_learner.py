@@ -5,33 +5,15 @@ import signal
 
 import launch
 import launch_pytest
-import numpy as np
 import pytest
-from builtin_interfaces.msg import Time
 from launch_pytest.tools import process as process_tools
-from launch_ros.actions import Node as NodeAction
-from ompo_msgs.msg import ActorWeights, LearnerStatus, TransitionBatch
+from learner_peer import SMALL, Collectors, learner_action
+from ompo_msgs.msg import LearnerStatus
 from std_srvs.srv import SetBool, Trigger
 
-from ompo_ros.conversions import tensors_from_msg, transitions_to_msg
+from ompo_ros.conversions import tensors_from_msg
 from ompo_ros.learning import Config, checkpoint, make_agent
-from ompo_ros.nodes import qos
-from ompo_ros.transitions import Origin, Transitions
-
-SMALL = {"learning.hidden_size": 16, "learning.batch_size": 16, "learning.global_capacity": 5000}
-PACE = {"warmup": 128, "source_ratio": 2.0, "update_to_data": 1.0, "target_steps": 64, "publish_period": 0.05}
-
-
-def learner_action(run_dir, **parameters):
-    return NodeAction(
-        package="ompo_ros",
-        executable="learner",
-        parameters=[{"run_dir": str(run_dir), "device": "cpu", "resume": True, **PACE, **SMALL, **parameters}],
-        output="screen",
-        cached_output=True,
-        respawn=not parameters,
-        respawn_delay=0.1,
-    )
+from ompo_ros.transitions import Origin
 
 
 @pytest.fixture
@@ -79,54 +61,6 @@ def changed_graph(ros_domain, changed):
 @launch_pytest.fixture
 def refused_graph(ros_domain, refused):
     return launch.LaunchDescription([refused, launch_pytest.actions.ReadyToTest()])
-
-
-def transitions(origin: Origin, n: int = 64, seed: int = 0) -> Transitions:
-    rng = np.random.default_rng(seed)
-    zeros = np.zeros(n, dtype=np.uint32)
-    return Transitions(
-        origin=origin,
-        obs=rng.standard_normal((n, 20), dtype=np.float32),
-        action=rng.uniform(-1, 1, (n, 7)).astype(np.float32),
-        reward=-rng.random(n, dtype=np.float32),
-        next_obs=rng.standard_normal((n, 20), dtype=np.float32),
-        terminated=np.zeros(n, dtype=np.bool_),
-        truncated=np.zeros(n, dtype=np.bool_),
-        step=np.arange(n, dtype=np.uint32) % 8,
-        policy_version=zeros,
-        domain_id=zeros,
-    )
-
-
-class Collectors:
-    """Both collectors' side of the learner's topics."""
-
-    def __init__(self, probe) -> None:
-        self.probe = probe
-        self.sequence = dict.fromkeys(Origin, 0)
-        self.status: list[LearnerStatus] = []
-        self.actors: list[ActorWeights] = []
-        node = probe.node
-        self.publishers = {
-            origin: node.create_publisher(TransitionBatch, f"{origin.name.lower()}/transitions", qos.TRANSITIONS)
-            for origin in Origin
-        }
-        node.create_subscription(LearnerStatus, "status", self.status.append, qos.LATCHED)
-        node.create_subscription(ActorWeights, "actor", self.actors.append, qos.LATCHED)
-
-    def wait_for_learner(self) -> None:
-        matched = lambda: all(p.get_subscription_count() == 1 for p in self.publishers.values())  # noqa: E731
-        self.probe.spin_until(lambda: matched() and self.status)
-
-    def send(self, origin: Origin, **changes) -> None:
-        sequence = self.sequence[origin]
-        self.sequence[origin] += 1
-        msg = transitions_to_msg(
-            transitions(origin, seed=sequence), collector_id=origin.name, run=1, sequence=sequence, stamp=Time()
-        )
-        for field, value in changes.items():
-            setattr(msg, field, value)
-        self.publishers[origin].publish(msg)
 
 
 @pytest.fixture

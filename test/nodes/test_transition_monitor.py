@@ -93,6 +93,19 @@ def test_counts_what_came_what_was_lost_and_what_was_refused(collector):
     assert collector.levels[-1] == DiagnosticStatus.WARN
 
 
+@pytest.mark.launch(fixture=graph)
+def test_a_batch_that_cannot_be_is_refused_and_changes_no_other_count(collector):
+    collector.spin_until(lambda: collector.publisher.get_subscription_count() == 1 and collector.reports)
+    collector.publisher.publish(small_batch(0))
+    collector.publisher.publish(small_batch(2**64 - 1))
+    wrong_stream = small_batch(1)
+    wrong_stream.origin = TransitionBatch.TARGET
+    collector.publisher.publish(wrong_stream)
+    collector.publisher.publish(small_batch(1))
+    expected = {"transitions": "4", "batches": "4", "lost_batches": "0", "refused_batches": "2", "collectors": "1"}
+    collector.spin_until(lambda: expected.items() <= collector.reports[-1].items(), hint=lambda: collector.reports[-1])
+
+
 @pytest.mark.launch(fixture=refused_graph)
 def test_a_wrong_parameter_is_refused_by_its_name(launch_context, refused):
     assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
