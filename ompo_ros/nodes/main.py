@@ -13,6 +13,8 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 
+from ompo_ros.nodes.only_one import only_one
+
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for what must go on even where simulated time stands still
 
 
@@ -24,11 +26,12 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def run(make_node: Callable[[], AnyNode], spin: Callable[[AnyNode], None] = rclpy.spin) -> None:
-    """Make the node and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
+    """Make the node, the only one of its name, and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
     rclpy.init()
     node: AnyNode | None = None
     try:
-        node = make_node()
+        with only_one(make_node.__name__):
+            node = make_node()
         spin(node)
     except (KeyboardInterrupt, ExternalShutdownException, Finished):
         pass
