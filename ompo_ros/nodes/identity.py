@@ -17,6 +17,7 @@ from rclpy.node import Node
 from ompo_ros.nodes.parameters import InvalidParameter, declare
 from ompo_ros.signing import VARIABLE, Field, Stamps, encode, key_from, signature, skew_problem
 
+GET_POLICY = "get_policy"  # channel of policies that were asked for, which have no topic
 MAX_RUN_ID = 64  # characters, as in the messages
 _NS = 10**9
 _SIGNED = (ActorWeights, PolicyArtifact)

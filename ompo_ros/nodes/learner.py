@@ -21,6 +21,7 @@ from ompo_ros.learning import Config, checkpoint, make_agent, settings
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.nodes import qos
+from ompo_ros.nodes.identity import Identity
 from ompo_ros.nodes.main import STEADY, run
 from ompo_ros.nodes.parameters import InvalidParameter, declare, refuse_unknown
 from ompo_ros.resources import resource_path
@@ -37,6 +38,7 @@ class Learner(Node):
 
     def __init__(self) -> None:
         super().__init__("learner")
+        self._identity = Identity(self)
         task = declare(self, "task", "reach", "Task that is learned.", choices=("reach", "push"))
         reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
         seed = declare(self, "seed", 0, "Start of all randomness.", low=0, high=2**31)
@@ -74,9 +76,10 @@ class Learner(Node):
         self._log = SummaryWriter(str(self._folder / "tensorboard"))
         self._actor = self.create_publisher(ActorWeights, "actor", qos.LATCHED)
         self._status = self.create_publisher(LearnerStatus, "status", qos.LATCHED)
+        ours = self._identity.only_ours
         for origin in ("source", "target"):
-            self.create_subscription(TransitionBatch, f"{origin}/transitions", self._on_batch, qos.TRANSITIONS)
-        self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
+            self.create_subscription(TransitionBatch, f"{origin}/transitions", ours(self._on_batch), qos.TRANSITIONS)
+        self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
         self.create_service(Trigger, "~/save_checkpoint", self._on_save)
         self.create_service(SetBool, "~/set_paused", self._on_pause)
         self.create_timer(1.0, self._report, clock=STEADY)
@@ -132,7 +135,7 @@ class Learner(Node):
 
     def _on_batch(self, msg: TransitionBatch) -> None:
         self._received += 1
-        lost = self._counts.count(msg.collector_id, msg.run, msg.sequence)
+        lost = self._counts.count(msg.collector_id, msg.session, msg.sequence)
         if lost:
             self.get_logger().warning(f"{lost} batches of {msg.collector_id!r} were lost")
         try:
@@ -200,18 +203,16 @@ class Learner(Node):
         """Send what shall explore next or, at the end of a run, the average that is left to its user."""
         self._version += 1
         write_whole(self._version_file, json.dumps({"version": self._version}).encode())
-        self._actor.publish(
-            ActorWeights(
-                stamp=self.get_clock().now().to_msg(),
-                version=self._version,
-                updates=self._agent.updates,
-                target_steps=self._target_steps,
-                obs_dim=self._agent.obs_dim,
-                act_dim=self._agent.act_dim,
-                architecture=self._agent.config.first_layer,
-                tensors=tensors_to_msgs(self._agent.actor_tensors(average)),
-            )
+        actor = ActorWeights(
+            version=self._version,
+            updates=self._agent.updates,
+            target_steps=self._target_steps,
+            obs_dim=self._agent.obs_dim,
+            act_dim=self._agent.act_dim,
+            architecture=self._agent.config.first_layer,
+            tensors=tensors_to_msgs(self._agent.actor_tensors(average)),
         )
+        self._actor.publish(self._identity.sign(actor, "actor"))
         self._next_publish = time.monotonic() + self._publish_period
 
     def _save(self) -> Path:
@@ -230,6 +231,7 @@ class Learner(Node):
             self._log.add_scalar(f"learner/{name}", value, self._agent.updates)
         self._status.publish(
             LearnerStatus(
+                run_id=self._identity.run_id,
                 stamp=self.get_clock().now().to_msg(),
                 state=self._state(),
                 device=str(self._agent.device),
@@ -242,7 +244,7 @@ class Learner(Node):
                 update_to_data=self._agent.updates / max(seen[Origin.TARGET], 1),
                 policy_version=self._version,
                 lost_batches=self._counts.lost,
-                refused_messages=self._refused,
+                refused_messages=self._refused + self._identity.refused,
                 metric_names=list(metrics),
                 metric_values=list(metrics.values()),
             )

@@ -32,7 +32,7 @@ class TransitionMonitor(Node):
         self.get_logger().info(f"listening for transitions, reporting every {self._period:g} s")
 
     def _on_batch(self, msg: TransitionBatch) -> None:
-        self._counts.count(msg.collector_id, msg.run, msg.sequence)
+        self._counts.count(msg.collector_id, msg.session, msg.sequence)
         try:
             self._transitions += len(transitions_from_msg(msg))
         except InvalidData as error:
