@@ -36,7 +36,9 @@ def read_key(path: Path) -> bytes:
             mode = os.fstat(file.fileno()).st_mode
             key = file.read(_MAX_KEY_BYTES + 1)
     except OSError as error:
-        raise KeyFileError(f"{VARIABLE}: {path} cannot be read ({error.strerror}): make one with `ompo key new`") from error
+        raise KeyFileError(
+            f"{VARIABLE}: {path} cannot be read ({error.strerror}): make one with `ompo key new`"
+        ) from error
     if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o077:
         raise KeyFileError(f"{VARIABLE}: {path} is open to other users: run `chmod 600 {path}`")
     if not _KEY_BYTES <= len(key) <= _MAX_KEY_BYTES:

@@ -122,7 +122,7 @@ class Collectors:
         sequence = self.sequence[origin]
         self.sequence[origin] += 1
         msg = transitions_to_msg(
-            transitions(origin, seed=sequence), collector_id=origin.name, run=1, sequence=sequence, stamp=Time()
+            transitions(origin, seed=sequence), collector_id=origin.name, session=1, sequence=sequence, stamp=Time()
         )
         for field, value in changes.items():
             setattr(msg, field, value)

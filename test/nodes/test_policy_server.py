@@ -1,6 +1,5 @@
 """The policy server as a launch file starts it, with a learner's and a target collector's side played by the test."""
 
-import json
 import os
 import signal
 
@@ -20,6 +19,8 @@ from rclpy.action import ActionServer
 from ompo_ros.conversions import artifact_from_msg, tensors_to_msgs, transitions_to_msg
 from ompo_ros.nodes import qos
 from ompo_ros.policy.contracts import contract_for
+from ompo_ros.policy.files import read_policy
+from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.parity import forward
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.transitions import Origin, Transitions
@@ -88,7 +89,7 @@ def some_transitions() -> TransitionBatch:
         policy_version=zeros,
         domain_id=zeros,
     )
-    return transitions_to_msg(transitions, collector_id="test", run=1, sequence=0, stamp=Time())
+    return transitions_to_msg(transitions, collector_id="test", session=1, sequence=0, stamp=Time())
 
 
 def episode(version: int, success: bool) -> EpisodeSummary:
@@ -164,8 +165,8 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     world.spin_until(lambda: [info.version for info in world.ask(ListPolicies, "list_policies").policies] == [3])
     world.listen_to_channels()
     world.spin_until(lambda: world.versions("latest") == [3])
-    onnx, manifest = artifact_from_msg(world.seen["latest"][0])
-    assert manifest["training"] == {"updates": 3, "target_steps": 3}
+    onnx = artifact_from_msg(world.seen["latest"][0])
+    assert read_policy(onnx).manifest.training == Training(updates=3, target_steps=3)
     obs = np.linspace(-1, 1, 20, dtype=np.float32)
     action, _, _ = forward(tensors(3), obs)
     np.testing.assert_allclose(PolicyRuntime(onnx, CONTRACT).act(obs), action, atol=1e-5)
@@ -190,7 +191,7 @@ def test_a_bad_policy_reaches_latest_and_never_stable(world, server, launch_cont
     world.wait_for_server()
     world.actor.publish(weights(1))
     world.spin_until(lambda: world.versions("stable") == [1])
-    assert json.loads(world.seen["stable"][0].manifest)["evaluation"]["successes"] == EPISODES
+    assert read_policy(bytes(world.seen["stable"][0].onnx)).manifest.evaluation.successes == EPISODES
     world.actor.publish(weights(2))
     # The second look at stable tells that it is not the robot that changed.
     world.spin_until(lambda: world.evaluated == [1, 2, 1])

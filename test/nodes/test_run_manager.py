@@ -2,7 +2,6 @@
 
 import launch_pytest
 import pytest
-from builtin_interfaces.msg import Time
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
@@ -37,7 +36,7 @@ def learner(ros_domain):
 def test_an_evaluation_that_is_refused_is_asked_for_again(learner, manager, launch_context, tmp_path):
     policies = learner.node.create_publisher(PolicyArtifact, "policy/latest", qos.LATCHED)
     statuses = learner.node.create_publisher(LearnerStatus, "status", qos.LATCHED)
-    policies.publish(artifact_to_msg(shipped_policy(3).onnx, {}, version=3, stamp=Time()))
+    policies.publish(artifact_to_msg(shipped_policy(3).onnx, version=3))
     status = LearnerStatus(state=LearnerStatus.TRAINING, policy_version=3)
     statuses.publish(status)
     assert process_tools.wait_for_stderr_sync(

@@ -7,18 +7,16 @@ import launch_pytest
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
-from ompo_msgs.srv import GetPolicy
+from ompo_msgs.srv import GetPolicy, SetEnabled
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
-from std_srvs.srv import SetBool
 
 from ompo_ros.control.robot import load_robot
 from ompo_ros.conversions import artifact_to_msg, check_episode, transitions_from_msg
@@ -101,7 +99,7 @@ def make_artifact(version, contract=CONTRACT):
     limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
     tensors |= {"obs_scale": np.ones(20, np.float32), **{key: np.full((), v, np.float32) for key, v in limits.items()}}
     policy = make_policy(tensors, contract, version=version, stamp=1.0, training=Training(1, 1))
-    return artifact_to_msg(policy.onnx, {}, version=version, stamp=Time())
+    return artifact_to_msg(policy.onnx, version=version)
 
 
 class Ears:
@@ -218,13 +216,13 @@ def test_an_fr3_runs_policies_made_for_it(ears):
 @pytest.mark.launch(fixture=graph)
 def test_disabled_no_command_leaves_and_enabled_it_goes_on(ears):
     ears.until(lambda: ears.batches and ears.commands)
-    assert ears.probe.call(SetBool, "/ompo/target_collector/set_enabled", SetBool.Request(data=False)).success
+    assert ears.probe.call(SetEnabled, "/ompo/target_collector/set_enabled", SetEnabled.Request(enabled=False)).success
     ears.until(lambda: ears.message == "holding")
     ears.probe.spin_for(0.3)
     silent, episodes = len(ears.commands), len(ears.batches)
     ears.probe.spin_for(1.0)
     assert len(ears.commands) == silent
-    assert ears.probe.call(SetBool, "/ompo/target_collector/set_enabled", SetBool.Request(data=True)).success
+    assert ears.probe.call(SetEnabled, "/ompo/target_collector/set_enabled", SetEnabled.Request(enabled=True)).success
     ears.until(lambda: len(ears.batches) > episodes)
 
 
