@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 _DISCOVERY = 1.0  # s in which a node that is there is found
 _LEASE = 5.0  # s after which a killed node's name is gone, as config/fastdds.xml says
@@ -29,14 +30,20 @@ def default_name(class_name: str) -> str:
 def only_one(class_name: str) -> Iterator[None]:
     """Hold the node's name while it is made, after nobody else had it; raise NameTaken if somebody keeps it.
 
-    The placeholder has no topics and no services, so that it disturbs nobody who works under this name.
+    The placeholder has no topics and no services, so that it disturbs nobody who works under this name. It has a
+    context of its own: within one, the graph takes two nodes of a name for the same.
     """
-    placeholder = rclpy.create_node(default_name(class_name), enable_rosout=False, start_parameter_services=False)
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        _wait_to_be_alone(placeholder)
+        _wait_to_be_alone(
+            rclpy.create_node(
+                default_name(class_name), context=context, enable_rosout=False, start_parameter_services=False
+            )
+        )
         yield
     finally:
-        placeholder.destroy_node()
+        context.try_shutdown()
 
 
 def _wait_to_be_alone(node: Node) -> None:
