@@ -136,7 +136,7 @@ def test_whole_episodes_come_numbered_and_checked(ears):
     assert [batch.sequence for batch in ears.batches[:3]] == list(
         range(ears.batches[0].sequence, ears.batches[0].sequence + 3)
     )
-    assert {batch.run for batch in ears.batches} == {ears.batches[0].run}
+    assert {batch.session for batch in ears.batches} == {ears.batches[0].session}
     for batch in ears.batches:
         transitions = transitions_from_msg(batch)
         assert transitions.origin is Origin.TARGET
