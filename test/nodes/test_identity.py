@@ -4,22 +4,25 @@ import copy
 import time
 
 import launch_pytest
+import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
-from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus, PolicyArtifact
+from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
 from ompo_msgs.srv import ActivatePolicy, GetPolicy, ListPolicies, SetEnabled
 from probe import Probe
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from shipped_policy import shipped_policy, shipped_tensors
 
-from ompo_ros.conversions import artifact_to_msg, tensors_to_msgs
+from ompo_ros.conversions import artifact_to_msg, tensors_to_msgs, transitions_to_msg
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.identity import GET_POLICY, Identity, NotOurs, enabling_request
 from ompo_ros.policy.actor import shape_of
 from ompo_ros.signing import new_key
+from ompo_ros.transitions import Origin, Transitions
 
 CONTROLLER = "/ompo/policy_controller"
 ENABLE = f"{CONTROLLER}/set_enabled"
@@ -114,6 +117,53 @@ def test_a_signed_call_of_another_time_is_refused(lab, key, monkeypatch):
             request = enabling_request(True, name, "ours")
         assert "off this machine's clock" in arm.enabling_problem(request)
     assert arm.enabling_problem(enabling_request(True, name, "ours")) == ""
+
+
+@pytest.mark.launch(fixture=arm)
+def test_an_arm_holds_while_another_node_answers_to_its_name(lab):
+    reports = lab.listen(DiagnosticArray, "/diagnostics", 10)
+    says = lambda text: bool(reports) and text in reports[-1].status[0].message  # noqa: E731
+    lab.spin_until(lambda: reports and not says("another node"))
+    twin = lab.node.create_service(SetEnabled, ENABLE, lambda _, response: response)
+    lab.spin_until(lambda: says(f"another node has the name {CONTROLLER}: stop it"))
+    lab.node.destroy_service(twin)
+    lab.spin_until(lambda: not says("another node"))
+
+
+@launch_pytest.fixture
+def learning(ros_domain, tmp_path):
+    return graph_of(node("learner", run_id="ours", run_dir=str(tmp_path)))
+
+
+@pytest.mark.launch(fixture=learning)
+def test_a_learner_takes_only_its_runs_transitions_and_reports_as_its_run(lab):
+    statuses = lab.listen(LearnerStatus, "status", qos.LATCHED)
+    sender = lab.node.create_publisher(TransitionBatch, "source/transitions", qos.TRANSITIONS)
+    lab.spin_until(sender.get_subscription_count)
+    for run_id in ("theirs", "ours", "theirs"):
+        sender.publish(
+            transitions_to_msg(
+                some_transitions(4), collector_id="test", session=1, sequence=0, stamp=Time(), run_id=run_id
+            )
+        )
+    lab.spin_until(lambda: statuses and statuses[-1].refused_messages == 2, hint=lambda: str(statuses[-1:]))
+    assert (statuses[-1].run_id, statuses[-1].source_steps, statuses[-1].lost_batches) == ("ours", 4, 0)
+
+
+def some_transitions(n: int) -> Transitions:
+    zeros, counts = np.zeros((n, 20), np.float32), np.zeros(n, np.uint32)
+    return Transitions(
+        origin=Origin.SOURCE,
+        obs=zeros,
+        action=zeros[:, :7],
+        reward=zeros[:, 0],
+        next_obs=zeros,
+        terminated=counts.astype(bool),
+        truncated=counts.astype(bool),
+        step=counts,
+        policy_version=counts,
+        domain_id=counts,
+    )
 
 
 @pytest.fixture

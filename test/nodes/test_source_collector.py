@@ -45,7 +45,7 @@ def test_two_sources_share_a_budget_and_never_outrun_it(probe):
 
     counts = StreamCounts()
     for batch in batches:
-        counts.count(batch.collector_id, batch.run, batch.sequence)
+        counts.count(batch.collector_id, batch.session, batch.sequence)
     assert {name: stream.received for name, stream in counts.by_collector().items()} == {
         "/source_0": 15,
         "/source_1": 15,
