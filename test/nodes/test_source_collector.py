@@ -9,6 +9,7 @@ from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
 from ompo_ros.conversions import check_episode, transitions_from_msg
 from ompo_ros.nodes import qos
 from ompo_ros.streams import StreamCounts
+from ompo_ros.transitions import Origin
 
 BATCH = 4 * 5
 
@@ -55,7 +56,7 @@ def test_two_sources_share_a_budget_and_never_outrun_it(probe):
     assert first["/source_0"] != first["/source_1"]
     probe.spin_until(lambda: len(episodes) == 2 * 4)
     for episode in episodes:
-        check_episode(episode)
+        check_episode(episode, Origin.SOURCE)
         assert len(episode.domain_names) > 10
 
 
