@@ -135,7 +135,7 @@ class LearnerPeer(Peer):
         """Publish made-up transitions and give them back."""
         made = transitions(origin, count, self._rng)
         name = f"benchmark/{origin.name}"
-        msg = transitions_to_msg(made, collector_id=name, run=0, sequence=self._sequence[origin], stamp=Time())
+        msg = transitions_to_msg(made, collector_id=name, session=0, sequence=self._sequence[origin], stamp=Time())
         self._batches[origin].publish(msg)
         self.sent[origin] += count
         self._sequence[origin] += 1
@@ -204,7 +204,7 @@ def send(batches: int) -> None:
     print(time.time())
     for sequence in range(batches):
         publisher.publish(
-            transitions_to_msg(made, collector_id="flood", run=os.getpid(), sequence=sequence, stamp=Time())
+            transitions_to_msg(made, collector_id="flood", session=os.getpid(), sequence=sequence, stamp=Time())
         )
     publisher.wait_for_all_acked(rclpy.duration.Duration(seconds=PATIENCE))
     rclpy.shutdown()
@@ -246,7 +246,7 @@ def measure_source(turns: int, seconds: float) -> list[tuple[float, float]]:
     with Peer() as peer, running("source_collector"):
         heard: list[TransitionBatch] = []
         peer.node.create_subscription(TransitionBatch, "source/transitions", heard.append, qos.TRANSITIONS)
-        artifact = artifact_to_msg(policy.onnx, {}, version=1, stamp=Time())
+        artifact = artifact_to_msg(policy.onnx, version=1)
         policies = peer.node.create_publisher(PolicyArtifact, "policy/latest", qos.LATCHED)
         policies.publish(artifact)
         status = peer.node.create_publisher(LearnerStatus, "status", qos.LATCHED)

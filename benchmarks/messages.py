@@ -64,7 +64,7 @@ def send(mode: str, batches: int) -> None:
     transitions, raw = make_transitions(), payload(make_transitions())
     for sequence in range(batches):
         if mode == "typed":
-            msg = transitions_to_msg(transitions, collector_id="sender", run=0, sequence=sequence, stamp=Time())
+            msg = transitions_to_msg(transitions, collector_id="sender", session=0, sequence=sequence, stamp=Time())
         else:
             msg = UInt8MultiArray(data=raw)
         publisher.publish(msg)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.substitutions import FindPackageShare
 
 from ompo_ros.experiments import resumption
+from ompo_ros.run_id import run_id_of
 
 SHARE = FindPackageShare("ompo_ros")
 SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
@@ -59,6 +61,12 @@ ARGUMENTS = [
     ("target_steps", "2500", "Steps on the target after which the run ends; 0: endless.", None),
     ("num_sources", "1", "Source collectors.", None),
     ("run_dir", "", "Folder of the run; empty: runs/<task>-<time>.", None),
+    (
+        "run_id",
+        "auto",
+        "Identity of the run, which its nodes check; auto: the run folder's own, none where the role is not all.",
+        None,
+    ),
     ("resume", "false", "Go on with the run in run_dir, with its own arguments.", ["true", "false"]),
     ("namespace", "ompo", "Namespace of all nodes.", None),
     ("log_level", "info", "Of all nodes.", ["debug", "info", "warn", "error"]),
@@ -121,11 +129,22 @@ def start_nodes(values: dict[str, str]) -> list[LaunchDescriptionEntity]:
     if values["resume"] == "true" and own_parameters.exists():
         values["params_file"] = str(own_parameters)
     roles = ("learner", "source", "target") if values["role"] == "all" else (values["role"],)
+    if values["run_id"] == "auto":
+        values["run_id"] = run_id_of(Path(values["run_dir"])) if values["role"] == "all" else ""
     nodes = [node for role in roles for node in ROLES[role](values)]
     return [
+        *stay_on_this_machine(values),
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
+        LogInfo(msg=f"run_id {values['run_id'] or '(none)'}"),
         GroupAction([PushRosNamespace(values["namespace"]), *nodes]),
     ]
+
+
+def stay_on_this_machine(values: dict[str, str]) -> list[LaunchDescriptionEntity]:
+    """Keep a run that needs no other machine from being heard on the network, unless the user chose a range."""
+    if values["role"] != "all" or values["target"] == "real" or "ROS_AUTOMATIC_DISCOVERY_RANGE" in os.environ:
+        return []
+    return [SetEnvironmentVariable("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")]
 
 
 def chosen_target(target: str) -> str:
@@ -181,10 +200,11 @@ def node(executable: str, values: dict[str, str], parameters: dict[str, object],
     """One of our nodes, with what all of them share."""
     sim_time = values["use_sim_time"]
     follows_clock = float(values["real_time_factor"]) != 1.0 if sim_time == "auto" else sim_time == "true"
+    run_id = {} if executable == "robot_sim" else {"run_id": values["run_id"]}
     return Node(
         package="ompo_ros",
         executable=executable,
-        parameters=[values["params_file"], {"use_sim_time": follows_clock, **parameters}],
+        parameters=[values["params_file"], {"use_sim_time": follows_clock, **run_id, **parameters}],
         arguments=["--ros-args", "--log-level", values["log_level"]],
         output="screen",
         **{"name": executable, **options},

@@ -1,6 +1,7 @@
 """Runs a policy on a robot without learning: a file, or the stable policy of a server; the arm waits to be enabled."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription
@@ -17,9 +18,17 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.substitutions import FindPackageShare
 
+from ompo_ros.run_id import new_run_id
+
 ARGUMENTS = [
     ("policy", "", "ONNX file to run; empty: follow policy/stable of a policy server in the namespace.", None),
     ("registry_dir", "", "Start a policy server, gate on, on this folder (a run's `policies`); empty: none.", None),
+    (
+        "run_id",
+        "auto",
+        "Identity that server and controller share; auto: a new one, none to follow a server without one.",
+        None,
+    ),
     ("task", "reach", "What the policy was trained for.", ["reach", "push"]),
     ("reward", "dense", "How it was rewarded; tells the policies of one task apart.", ["dense", "sparse"]),
     (
@@ -71,6 +80,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         values["target"] = "panda_gym" if importlib.util.find_spec("pybullet") else "mujoco"
     if values["robot_namespace"] == "auto":
         values["robot_namespace"] = "/" if values["target"] == "real" else ""
+    if values["run_id"] == "auto":
+        values["run_id"] = new_run_id() if values["policy"] or values["registry_dir"] else ""
     nodes = [controller_node(values)]
     if values["target"] != "real":
         nodes.insert(0, stand_in_node(values))
@@ -78,16 +89,25 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         nodes.append(server_node(values))
     what = values["policy"] or "the stable policy"
     return [
+        *stay_on_this_machine(values),
         LogInfo(msg=f"deploying {what} to {values['target']}"),
         GroupAction([PushRosNamespace(values["namespace"]), *nodes]),
     ]
+
+
+def stay_on_this_machine(values: dict[str, str]) -> list[LaunchDescriptionEntity]:
+    """Keep a stand-in's commands off the network, unless the user chose a range."""
+    if values["target"] == "real" or "ROS_AUTOMATIC_DISCOVERY_RANGE" in os.environ:
+        return []
+    return [SetEnvironmentVariable("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")]
 
 
 def node(executable: str, values: dict[str, str], parameters: dict[str, object], **options: object) -> Node:
     """One of our nodes, with what all of them share."""
     sim_time = values["use_sim_time"]
     follows_clock = float(values["real_time_factor"]) != 1.0 if sim_time == "auto" else sim_time == "true"
-    common = {"task": values["task"], "robot": values["robot"], "use_sim_time": follows_clock}
+    run_id = {} if executable == "robot_sim" else {"run_id": values["run_id"]}
+    common = {**run_id, "task": values["task"], "robot": values["robot"], "use_sim_time": follows_clock}
     return Node(
         package="ompo_ros",
         executable=executable,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from ompo_ros import arm_command_line as arm
 from ompo_ros.policy import command_line as policy
 
 
@@ -13,6 +14,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="ompo", description="Work with ompo_ros from a shell.")
     commands = parser.add_subparsers(required=True)
     policy.add_parser(commands)
+    arm.add_parsers(commands)
     sys.exit(policy.run(parser.parse_args()))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from array import array
 from collections.abc import Mapping
@@ -21,19 +20,19 @@ MAX_DIM = 4_096  # of an observation or action
 MAX_TENSORS = 256
 MAX_WEIGHTS = 16_777_216  # in one actor, over all its tensors
 MAX_ONNX_BYTES = 67_108_864
-MAX_TEXT = 1_048_576  # characters of a manifest
-MAX_NAME = 256  # characters of an identifier
+MAX_NAME = 256  # characters of an identifier; the messages' own bound, which Fast DDS does not enforce
 MAX_NAMES = 1_024  # entries of a list of names
 
 
 def transitions_to_msg(
-    transitions: Transitions, *, collector_id: str, run: int, sequence: int, stamp: Time
+    transitions: Transitions, *, collector_id: str, session: int, sequence: int, stamp: Time, run_id: str = ""
 ) -> TransitionBatch:
     """As bytes, because a message's constructor takes those whole and walks through anything else."""
     return TransitionBatch(
         stamp=stamp,
         collector_id=collector_id,
-        run=run,
+        run_id=run_id,
+        session=session,
         sequence=sequence,
         origin=int(transitions.origin),
         count=len(transitions),
@@ -97,33 +96,25 @@ def tensors_from_msg(msg: ActorWeights) -> dict[str, Float32Array]:
     return tensors
 
 
-def artifact_to_msg(onnx: bytes, manifest: Mapping[str, Any], *, version: int, stamp: Time) -> PolicyArtifact:
+def artifact_to_msg(onnx: bytes, *, version: int) -> PolicyArtifact:
     """The policy's file with the checksum its receivers will hold it to."""
-    digest = hashlib.sha256(onnx).hexdigest()
-    return PolicyArtifact(stamp=stamp, version=version, sha256=digest, manifest=json.dumps(manifest), onnx=onnx)
+    return PolicyArtifact(version=version, sha256=hashlib.sha256(onnx).hexdigest(), onnx=onnx)
 
 
-def artifact_from_msg(msg: PolicyArtifact) -> tuple[bytes, dict[str, Any]]:
-    """The ONNX file and its manifest, after the checksum agreed."""
+def artifact_from_msg(msg: PolicyArtifact) -> bytes:
+    """The ONNX file, after the checksum agreed."""
     _require_range("version", msg.version, 1, 2**32 - 1)
     _require_range("onnx", len(msg.onnx), 1, MAX_ONNX_BYTES)
-    _require_range("manifest", len(msg.manifest), 2, MAX_TEXT)
     onnx = bytes(msg.onnx)
     if hashlib.sha256(onnx).hexdigest() != msg.sha256:
         raise InvalidData("sha256", "does not agree with the bytes of onnx")
-    try:
-        manifest = json.loads(msg.manifest)
-    except (ValueError, RecursionError) as error:
-        raise InvalidData("manifest", f"is not JSON: {error}") from error
-    if not isinstance(manifest, dict):
-        raise InvalidData("manifest", f"is a JSON {type(manifest).__name__}, an object is needed")
-    return onnx, manifest
+    return onnx
 
 
-def check_episode(msg: EpisodeSummary) -> None:
-    """Raises InvalidData unless the summary can be counted as it stands."""
+def check_episode(msg: EpisodeSummary, origin: Origin = Origin.TARGET) -> None:
+    """Raises InvalidData unless the summary is of this origin and can be counted as it stands."""
     _require_name("collector_id", msg.collector_id)
-    _require_range("origin", msg.origin, EpisodeSummary.SOURCE, EpisodeSummary.TARGET)
+    _require_range("origin", msg.origin, origin, origin)
     _require_range("outcome", msg.outcome, EpisodeSummary.TERMINATED, EpisodeSummary.DROPPED)
     if not math.isfinite(msg.episode_return):
         raise InvalidData("episode_return", f"is {msg.episode_return}, a finite number is needed")

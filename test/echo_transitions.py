@@ -18,7 +18,7 @@ class Echo(Node):
         again = transitions_to_msg(
             transitions_from_msg(msg),
             collector_id=msg.collector_id,
-            run=msg.run,
+            session=msg.session,
             sequence=msg.sequence,
             stamp=msg.stamp,
         )

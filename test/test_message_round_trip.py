@@ -65,7 +65,7 @@ def test_a_thousand_batches_come_back_as_they_went(node):
         if msg.collector_id == "first":
             connected.append(True)
             return
-        counts.count(msg.collector_id, msg.run, msg.sequence)
+        counts.count(msg.collector_id, msg.session, msg.sequence)
         sent, received = batch(msg.sequence), transitions_from_msg(msg)
         fields = set(vars(sent)) - {"origin"}
         equal = all(np.array_equal(getattr(sent, field), getattr(received, field)) for field in fields)
@@ -85,12 +85,12 @@ def test_a_thousand_batches_come_back_as_they_went(node):
 
     def answered() -> bool:
         """Both ways are open only once something came back: an endpoint that is seen need not see us yet."""
-        publisher.publish(transitions_to_msg(batch(0), collector_id="first", run=1, sequence=0, stamp=Time()))
+        publisher.publish(transitions_to_msg(batch(0), collector_id="first", session=1, sequence=0, stamp=Time()))
         return bool(connected)
 
     spin_until(answered, 30)
     for sequence in range(BATCHES):
-        msg = transitions_to_msg(batch(sequence), collector_id="test", run=1, sequence=sequence, stamp=Time())
+        msg = transitions_to_msg(batch(sequence), collector_id="test", session=1, sequence=sequence, stamp=Time())
         publisher.publish(msg)
         executor.spin_once(timeout_sec=0)
     spin_until(lambda: counts.received == BATCHES, 60)

@@ -11,10 +11,10 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped
 from ompo_msgs.msg import EpisodeSummary
+from ompo_msgs.srv import SetEnabled
 from rclpy.node import Node
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool
 
 from ompo_ros.control.cadence import Cadence
 from ompo_ros.control.episode import FinishedEpisode
@@ -26,6 +26,7 @@ from ompo_ros.domains.kinematics import FloatArray
 from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.commands import Commands, Delivery, Stamps
+from ompo_ros.nodes.identity import Identity
 from ompo_ros.nodes.main import STEADY
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.nodes.reports import control_report, episode_summary
@@ -61,6 +62,7 @@ class ArmNode(Node):
     def __init__(self, name: str) -> None:
         """Declare what all such nodes share."""
         super().__init__(name)
+        self.identity = Identity(self)
         task = declare(self, "task", "reach", "What to do.", choices=("reach", "push"))
         reward = declare(self, "reward", "dense", "How it is rewarded.", choices=("dense", "sparse"))
         preset = declare(self, "robot", "panda", "Robot preset: a file of config/robots, by name or path.")
@@ -104,7 +106,7 @@ class ArmNode(Node):
         self.create_subscription(JointState, topic_in(self._namespace, driver.state_topic), self._on_state, state_qos)
         if self.task.has_cube:
             self.create_subscription(PointStamped, topic_in(self._namespace, "cube"), self._on_cube, STATES)
-        self.create_service(SetBool, "~/set_enabled", self._on_set_enabled)
+        self.create_service(SetEnabled, "~/set_enabled", self._on_set_enabled)
         if self.lockstep:
             self._silence = self.create_timer(_SILENCE, self._on_silence, clock=STEADY)
         else:
@@ -204,17 +206,22 @@ class ArmNode(Node):
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()
-        summary = episode_summary(finished, collector_id=self.id, episode=self._episodes, stamp=stamp)
+        summary = episode_summary(
+            finished, run_id=self.identity.run_id, collector_id=self.id, episode=self._episodes, stamp=stamp
+        )
         self._episodes += 1
         self.on_episode(finished, summary)
         self._summaries.publish(summary)
 
-    def _on_set_enabled(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        if request.data and self._ending_by is not None:
+    def _on_set_enabled(self, request: SetEnabled.Request, response: SetEnabled.Response) -> SetEnabled.Response:
+        response.message = self.identity.enabling_problem(request)
+        if request.enabled and self._ending_by is not None:
             response.message = "refused: the node is ending"
+        if response.message:
+            self.get_logger().warning(f"~/set_enabled: {response.message}")
             return response
-        self._machine.enabled = request.data
-        response.success, response.message = True, "enabled" if request.data else "braking, then silent"
+        self._machine.enabled = request.enabled
+        response.success, response.message = True, "enabled" if request.enabled else "braking, then silent"
         self.get_logger().info(f"{response.message}, as asked by ~/set_enabled")
         return response
 
@@ -234,6 +241,8 @@ class ArmNode(Node):
         publishers = self.count_publishers(self._command_topic)
         alone = self._commands is None or publishers <= 1
         self._rivals = "" if alone else f"{publishers} nodes send commands on {self._command_topic}: stop the others"
+        if self.count_services(f"{self.id}/set_enabled") > 1:
+            self._rivals = f"another node has the name {self.id}: stop it"
 
     def _report(self) -> None:
         self._look_for_rivals()

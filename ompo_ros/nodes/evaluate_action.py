@@ -14,6 +14,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from ompo_ros.control.collector import Collector, Evaluation, Policy
+from ompo_ros.nodes.identity import GET_POLICY, Identity
 
 _MAX_DROPPED = 10  # episodes that may break before an evaluation is given up
 
@@ -21,10 +22,13 @@ _MAX_DROPPED = 10  # episodes that may break before an evaluation is given up
 class EvaluateAction:
     """One evaluation at a time: the goal's coroutine waits, `tick` and `episode_ended` move it on."""
 
-    def __init__(self, node: Node, collector: Collector, load: Callable[[PolicyArtifact], Policy]) -> None:
+    def __init__(
+        self, node: Node, collector: Collector, load: Callable[[PolicyArtifact], Policy], identity: Identity
+    ) -> None:
         self._node = node
         self._collector = collector
         self._load = load
+        self._identity = identity
         self._busy = False
         self._evaluation: Evaluation | None = None
         self._goal: Any = None
@@ -65,8 +69,10 @@ class EvaluateAction:
         self._goal.publish_feedback(Evaluate.Feedback(completed=len(self._summaries), last=summary))
 
     def _on_goal(self, request: Evaluate.Goal) -> GoalResponse:
-        refusal = ""
-        if request.episodes < 1:
+        foreign, refusal = self._identity.caller_problem(request.run_id), ""
+        if foreign:
+            refusal = foreign
+        elif request.episodes < 1:
             refusal = "at least one episode is needed"
         elif self._busy:
             refusal = "an evaluation is running: wait for it, or cancel it"
@@ -114,4 +120,7 @@ class EvaluateAction:
         answer = await self._get_policy.call_async(GetPolicy.Request(version=version, channel="latest"))
         if not answer.success:
             raise ValueError(f"policy {version}: {answer.message}")
+        self._identity.check(answer.policy, GET_POLICY)
+        if version not in (0, answer.policy.version):
+            raise ValueError(f"policy {version} was asked for, {answer.policy.version} came")
         return self._load(answer.policy)

@@ -23,8 +23,9 @@ Episodes = Sequence[tuple[bool, float]]  # success and return
 class EvaluationClient:
     """One evaluation at a time; `then` gets the episodes, or None where they could not all be had."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, run_id: str) -> None:
         self._node = node
+        self._run_id = run_id
         self._client = ActionClient(node, Evaluate, ACTION)
         self._then: Callable[[Episodes | None], None] | None = None
         self._goal: Any = None
@@ -46,7 +47,8 @@ class EvaluationClient:
         number = self._number
         self._then, self._goal, self._last_heard = then, None, time.monotonic()
         sent = self._client.send_goal_async(
-            Evaluate.Goal(episodes=episodes, policy_version=version), feedback_callback=lambda _: self._hear()
+            Evaluate.Goal(run_id=self._run_id, episodes=episodes, policy_version=version),
+            feedback_callback=lambda _: self._hear(),
         )
         sent.add_done_callback(lambda future: self._on_answer(number, version, episodes, future.result()))
 

@@ -22,6 +22,7 @@ from ompo_ros.learning.recovery import Recovery
 from ompo_ros.learning.run_folder import RunFolder
 from ompo_ros.learning.run_log import RunLog
 from ompo_ros.nodes import qos
+from ompo_ros.nodes.identity import Identity
 from ompo_ros.nodes.learner_parameters import declare_config, declare_pacing
 from ompo_ros.nodes.main import STEADY, run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
@@ -40,6 +41,7 @@ class Learner(Node):
 
     def __init__(self) -> None:
         super().__init__("learner")
+        self._identity = Identity(self)
         task = declare(self, "task", "reach", "Task that is learned.", choices=("reach", "push"))
         reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
         seed = declare(self, "seed", 0, "Start of all randomness.", low=0, high=2**31)
@@ -78,8 +80,9 @@ class Learner(Node):
         self._log = RunLog(run_dir / "tensorboard", self.get_logger().error)
         self._actor = self.create_publisher(ActorWeights, "actor", qos.LATCHED)
         self._status = self.create_publisher(LearnerStatus, "status", qos.LATCHED)
-        self._intake = TransitionIntake(self, self._take)
-        self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
+        self._intake = TransitionIntake(self, self._take, self._identity)
+        on_episode = self._identity.only_ours(self._on_episode)
+        self.create_subscription(EpisodeSummary, "target/episodes", on_episode, qos.EPISODES)
         self.create_service(Trigger, "~/save_checkpoint", self._on_save)
         self.create_service(SetBool, "~/set_paused", self._on_pause)
         self.create_timer(1.0, self._report, clock=STEADY)
@@ -183,18 +186,16 @@ class Learner(Node):
             self.get_logger().error(f"no actor is published: {error}", throttle_duration_sec=QUIET)
             return
         self._owes_actor = False
-        self._actor.publish(
-            ActorWeights(
-                stamp=self.get_clock().now().to_msg(),
-                version=version,
-                updates=self._agent.updates,
-                target_steps=self._target_steps,
-                obs_dim=self._agent.obs_dim,
-                act_dim=self._agent.act_dim,
-                architecture=self._agent.config.first_layer,
-                tensors=tensors_to_msgs(self._agent.actor_tensors(average=self._done)),
-            )
+        actor = ActorWeights(
+            version=version,
+            updates=self._agent.updates,
+            target_steps=self._target_steps,
+            obs_dim=self._agent.obs_dim,
+            act_dim=self._agent.act_dim,
+            architecture=self._agent.config.first_layer,
+            tensors=tensors_to_msgs(self._agent.actor_tensors(average=self._done)),
         )
+        self._actor.publish(self._identity.sign(actor, "actor"))
 
     def _save(self) -> Path:
         """Write a checkpoint; a disk that does not take it is reported and raised."""
@@ -227,6 +228,7 @@ class Learner(Node):
         self._log.write(metrics, self._agent.updates, self._target_steps)
         self._status.publish(
             LearnerStatus(
+                run_id=self._identity.run_id,
                 stamp=self.get_clock().now().to_msg(),
                 state=self._state(),
                 device=str(self._agent.device),
@@ -239,7 +241,7 @@ class Learner(Node):
                 update_to_data=self._agent.updates / max(seen[Origin.TARGET], 1),
                 policy_version=self._folder.version,
                 lost_batches=self._intake.counts.lost,
-                refused_messages=self._intake.refused + self._refused_episodes,
+                refused_messages=self._intake.refused + self._refused_episodes + self._identity.refused,
                 metric_names=list(metrics),
                 metric_values=array("f", metrics.values()),
             )

@@ -14,6 +14,8 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from ompo_ros.nodes.only_one import only_one
+
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for what must go on even where simulated time stands still
 
 _LOOK: Final = 0.1  # s between two looks at whether the arm is at rest
@@ -40,13 +42,14 @@ def run(
     spin: Callable[[AnyNode], None] = rclpy.spin,
     signals: SignalHandlerOptions = SignalHandlerOptions.ALL,
 ) -> None:
-    """Make the node and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
+    """Make the node, the only one of its name, and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
     if signals is SignalHandlerOptions.NO:
         signal.signal(signal.SIGTERM, _interrupt)
     rclpy.init(signal_handler_options=signals)
     node: AnyNode | None = None
     try:
-        node = make_node()
+        with only_one(make_node.__name__):
+            node = make_node()
         spin(node)
     except (KeyboardInterrupt, ExternalShutdownException, Finished):
         pass

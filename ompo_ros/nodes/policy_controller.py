@@ -54,14 +54,15 @@ class PolicyController(ArmNode):
                 raise ValueError(f"parameter 'policy': {file} cannot be run: {error}") from error
             return lambda: runtime
         slot = self._slot = PolicySlot(self.contract, self._refuse)
-        self.create_subscription(PolicyArtifact, "policy/stable", self._on_policy, qos.LATCHED)
+        hear = self.identity.only_ours(self._on_policy, "policy/stable")
+        self.create_subscription(PolicyArtifact, "policy/stable", hear, qos.LATCHED)
         return lambda: slot.runtime
 
     def _on_policy(self, msg: PolicyArtifact) -> None:
         if self._slot is None or msg.sha256 == self._offered:
             return  # sent again, by a server that was restarted
         try:
-            onnx, _ = artifact_from_msg(msg)
+            onnx = artifact_from_msg(msg)
         except InvalidData as error:
             self._refuse(error)
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import deque
 from pathlib import Path
@@ -19,6 +18,7 @@ from ompo_ros.conversions import MAX_NAME, artifact_to_msg, check_episode, tenso
 from ompo_ros.domains.tasks import Task
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
+from ompo_ros.nodes.identity import GET_POLICY, Identity
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.policy.actor import shape_of
@@ -46,19 +46,21 @@ class PolicyServer(Node):
 
     def __init__(self) -> None:
         super().__init__("policy_server")
+        self._identity = Identity(self)
         self._keeper = self._declare_and_open()
         self._runtimes: dict[str, PolicyRuntime] = {}
         self._rng = np.random.default_rng()
         self._refused = 0
         self._said: deque[float] = deque(maxlen=REFUSALS_SAID)  # when refusals were logged
         self._next_evaluation = 0.0
-        self._evaluation = EvaluationClient(self)
+        self._evaluation = EvaluationClient(self, self._identity.run_id)
         self._channels = {
             name: self.create_publisher(PolicyArtifact, f"policy/{name}", qos.LATCHED) for name in CHANNELS
         }
-        self.create_subscription(ActorWeights, "actor", self._on_actor, qos.LATCHED)
-        self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
-        self.create_subscription(TransitionBatch, "target/transitions", self._on_transitions, SOME)
+        ours = self._identity.only_ours
+        self.create_subscription(ActorWeights, "actor", ours(self._on_actor, "actor"), qos.LATCHED)
+        self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
+        self.create_subscription(TransitionBatch, "target/transitions", ours(self._on_transitions), SOME)
         self.create_service(ListPolicies, "~/list_policies", self._list)
         self.create_service(GetPolicy, "~/get_policy", self._get)
         self.create_service(ActivatePolicy, "~/activate_policy", self._activate)
@@ -138,12 +140,11 @@ class PolicyServer(Node):
             self.get_logger().error(f"nothing on policy/{channel}: {error}")
             return
         if policy is not None:
-            self._channels[channel].publish(self._to_msg(policy))
+            self._channels[channel].publish(self._to_msg(policy, f"policy/{channel}"))
             self.get_logger().info(f"policy/{channel}: {policy.version}")
 
-    def _to_msg(self, policy: Policy) -> PolicyArtifact:
-        manifest = json.loads(policy.manifest.to_json())
-        return artifact_to_msg(policy.onnx, manifest, version=policy.version, stamp=self.get_clock().now().to_msg())
+    def _to_msg(self, policy: Policy, channel: str) -> PolicyArtifact:
+        return self._identity.sign(artifact_to_msg(policy.onnx, version=policy.version), channel)
 
     def _refuse(self, what: str, error: Exception) -> None:
         """Count what is refused, and say so unless a sender floods the log."""
@@ -243,13 +244,16 @@ class PolicyServer(Node):
             version = request.version or self._keeper.registry.active(request.channel or STABLE)
             if not version:
                 raise RegistryError(f"{request.channel or STABLE} holds no policy yet")
-            response.policy = self._to_msg(self._keeper.registry.load(version))
+            response.policy = self._to_msg(self._keeper.registry.load(version), GET_POLICY)
             response.success = True
         except RegistryError as error:
             response.message = str(error)
         return response
 
     def _activate(self, request: ActivatePolicy.Request, response: ActivatePolicy.Response) -> ActivatePolicy.Response:
+        response.message = self._identity.caller_problem(request.run_id)
+        if response.message:
+            return response
         try:
             response.previous_version = self._keeper.activate(
                 request.channel, request.version, request.reason, pin=request.pin

@@ -11,10 +11,13 @@ from ompo_msgs.msg import EpisodeSummary
 from ompo_ros.control.episode import TARGET_DOMAIN, FinishedEpisode
 
 
-def episode_summary(finished: FinishedEpisode, *, collector_id: str, episode: int, stamp: Time) -> EpisodeSummary:
+def episode_summary(
+    finished: FinishedEpisode, *, run_id: str, collector_id: str, episode: int, stamp: Time
+) -> EpisodeSummary:
     """Sum an episode up; one that broke off is marked so."""
     return EpisodeSummary(
         stamp=stamp,
+        run_id=run_id,
         collector_id=collector_id,
         origin=EpisodeSummary.TARGET,
         outcome=EpisodeSummary.DROPPED if finished.transitions is None else EpisodeSummary.TRUNCATED,

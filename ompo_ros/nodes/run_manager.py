@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact
+from ompo_msgs.srv import SetEnabled
 from rclpy.node import Node
 from rclpy.task import Future
-from std_srvs.srv import SetBool
 
 from ompo_ros.conversions import check_episode, metrics_from_msg
 from ompo_ros.experiments.record import Episode, Evaluation, Sample, progress_line
@@ -20,6 +20,7 @@ from ompo_ros.experiments.resumption import keep_arguments
 from ompo_ros.experiments.run_folder import RunFolder
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
+from ompo_ros.nodes.identity import Identity, enabling_request
 from ompo_ros.nodes.main import STEADY, Finished, run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.transitions import InvalidData
@@ -44,6 +45,7 @@ class RunManager(Node):
 
     def __init__(self) -> None:
         super().__init__("run_manager")
+        self._identity = Identity(self)
         run_dir = Path(declare(self, "run_dir", "runs/adapt", "Folder of the run's record and report."))
         self._episodes_before = declare(self, "episodes_before", 20, "Evaluated before; 0: none.", low=0, high=100_000)
         self._episodes_after = declare(
@@ -64,11 +66,12 @@ class RunManager(Node):
         self._ending = self._unreported = False
         self._next_waiting_line = time.monotonic() + _WAITING_PERIOD
         self._wanted: _Wanted | None = None
-        self._evaluation = EvaluationClient(self)
-        self._enable = self.create_client(SetBool, "target_collector/set_enabled")
-        self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
-        self.create_subscription(EpisodeSummary, "target/episodes", self._on_episode, qos.EPISODES)
-        self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
+        self._evaluation = EvaluationClient(self, self._identity.run_id)
+        self._enable = self.create_client(SetEnabled, "target_collector/set_enabled")
+        ours = self._identity.only_ours
+        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
+        self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
         self.create_timer(period, self._tell, clock=STEADY)
         self.create_timer(1.0, self._look_after_evaluation, clock=STEADY)
         self._start = self.create_timer(0.2, self._begin_when_all_are_there, clock=STEADY)
@@ -85,7 +88,8 @@ class RunManager(Node):
         self._start.cancel()
         if self._settings.get("resume") == "true":  # a new run's are kept by the launch file
             self._write(lambda: keep_arguments(self._folder.path, self._settings))
-        self._enable.call_async(SetBool.Request(data=True)).add_done_callback(self._on_enabled)
+        request = enabling_request(True, self.resolve_topic_name("target_collector"), self._identity.run_id)
+        self._enable.call_async(request).add_done_callback(self._on_enabled)
 
     def _missing(self) -> str:
         """What a run cannot begin without; above all a policy, since the arm would move at random."""
@@ -97,8 +101,11 @@ class RunManager(Node):
             return "a policy from the policy server; the arm stays disabled without one"
         return "" if self._has_policy_of(self._learner.policy_version) else "the policy of the learner's newest actor"
 
-    def _on_enabled(self, _: Future) -> None:
+    def _on_enabled(self, answer: Future) -> None:
         """The arm is on its way home; an evaluation asked for now comes before any exploration."""
+        if not answer.result().success:
+            self.get_logger().fatal(f"the target collector stays disabled: {answer.result().message}")
+            raise SystemExit(2)
         if self._episodes_before and self._record.before is None and self._record.last is None:
             self.get_logger().info(f"evaluating the policy as it comes, {self._episodes_before} episodes")
             self._play(self._episodes_before, self._explore)

@@ -18,6 +18,7 @@ from ompo_ros.domains.panda import PandaVectorEnv
 from ompo_ros.domains.parameters import COLUMN_NAMES
 from ompo_ros.domains.tasks import Float32Array, Task
 from ompo_ros.nodes import qos
+from ompo_ros.nodes.identity import Identity
 from ompo_ros.nodes.main import run
 from ompo_ros.nodes.parameters import declare, refuse_unknown
 from ompo_ros.policy.contracts import contract_on
@@ -31,6 +32,7 @@ class SourceCollector(Node):
 
     def __init__(self) -> None:
         super().__init__("source_collector")
+        self._identity = Identity(self)
         task = declare(self, "task", "reach", "Task the arms play.", choices=("reach", "push"))
         reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
         domain = declare(
@@ -53,16 +55,17 @@ class SourceCollector(Node):
         self._status: LearnerStatus | None = None
         self._sent_before = 0  # our share of what the learner had when we joined
         self._sent = self._sequence = 0
-        self._run = time.time_ns()
+        self._session = time.time_ns()
         self._transitions = self.create_publisher(TransitionBatch, "source/transitions", qos.TRANSITIONS)
         self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
-        self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
-        self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
+        ours = self._identity.only_ours
+        self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
+        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
         self.get_logger().info(f"{self._arms} arms of domain {domain!r} are ready, waiting for the learner's counts")
 
     def _on_policy(self, msg: PolicyArtifact) -> None:
         try:
-            onnx, _ = artifact_from_msg(msg)
+            onnx = artifact_from_msg(msg)
             self._policy = PolicyRuntime(onnx, self._contract, sha256=msg.sha256, batch=self._arms)
         except (InvalidData, RefusedPolicy) as error:
             self.get_logger().error(f"policy {msg.version} refused, the former one goes on: {error}")
@@ -92,12 +95,19 @@ class SourceCollector(Node):
         stamp = self.get_clock().now().to_msg()
         name = self.get_fully_qualified_name()
         self._transitions.publish(
-            transitions_to_msg(transitions, collector_id=name, run=self._run, sequence=self._sequence, stamp=stamp)
+            transitions_to_msg(
+                transitions,
+                run_id=self._identity.run_id,
+                collector_id=name,
+                session=self._session,
+                sequence=self._sequence,
+                stamp=stamp,
+            )
         )
         self._sequence += 1
         self._sent += len(transitions)
         for episode in episodes:
-            self._episodes.publish(_summary(episode, name, stamp))
+            self._episodes.publish(_summary(episode, self._identity.run_id, name, stamp))
 
     def _act(self, obs: Float32Array) -> Float32Array:
         if self._policy is None:
@@ -105,9 +115,10 @@ class SourceCollector(Node):
         return self._policy.sample(obs, self._rng)
 
 
-def _summary(episode: FinishedEpisode, collector_id: str, stamp: Time) -> EpisodeSummary:
+def _summary(episode: FinishedEpisode, run_id: str, collector_id: str, stamp: Time) -> EpisodeSummary:
     return EpisodeSummary(
         stamp=stamp,
+        run_id=run_id,
         collector_id=collector_id,
         origin=EpisodeSummary.SOURCE,
         outcome=EpisodeSummary.TRUNCATED,

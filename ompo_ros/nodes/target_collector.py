@@ -39,16 +39,17 @@ class TargetCollector(ArmNode):
         self._learner_steps = -1
         self._learner_heard: float | None = None
         self._sent_since_status = False
-        self._run, self._sequence = secrets.randbits(63), 0
+        self._session, self._sequence = secrets.randbits(63), 0
         self._transitions = self.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
-        self.create_subscription(PolicyArtifact, "policy/latest", self._on_policy, qos.LATCHED)
-        self.create_subscription(LearnerStatus, "status", self._on_status, qos.LATCHED)
-        self._evaluate = EvaluateAction(self, self.collector, self.load_policy)
+        ours = self.identity.only_ours
+        self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
+        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        self._evaluate = EvaluateAction(self, self.collector, self.load_policy, self.identity)
         self.connect(self.collector)
 
     def load_policy(self, msg: PolicyArtifact) -> PolicyRuntime:
         """Make a received policy runnable for this robot; ValueError says why not."""
-        onnx, _ = artifact_from_msg(msg)
+        onnx = artifact_from_msg(msg)
         return PolicyRuntime(onnx, self.contract, sha256=msg.sha256)
 
     def _on_policy(self, msg: PolicyArtifact) -> None:
@@ -72,7 +73,8 @@ class TargetCollector(ArmNode):
                 transitions_to_msg(
                     finished.transitions,
                     collector_id=self.id,
-                    run=self._run,
+                    session=self._session,
+                    run_id=self.identity.run_id,
                     sequence=self._sequence,
                     stamp=summary.stamp,
                 )

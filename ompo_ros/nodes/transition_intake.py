@@ -10,6 +10,7 @@ from rclpy.node import Node
 
 from ompo_ros.conversions import transitions_from_msg
 from ompo_ros.nodes import qos
+from ompo_ros.nodes.identity import Identity
 from ompo_ros.streams import StreamCounts
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
@@ -20,14 +21,17 @@ _QUIET = 5.0  # s between two warnings of a kind, however much comes
 class TransitionIntake:
     """Subscribes to source and target; `take` raises InvalidData, having changed nothing, for what it cannot use."""
 
-    def __init__(self, node: Node, take: Callable[[Transitions], None]) -> None:
+    def __init__(self, node: Node, take: Callable[[Transitions], None], identity: Identity | None = None) -> None:
+        """Hear all runs, or only that of an `identity`."""
         self._log, self._take = node.get_logger(), take
         self.counts = StreamCounts()
         self.received = 0  # batches, sound or not
         self.refused = 0
         for origin in Origin:
             topic = f"{origin.name.lower()}/transitions"
-            node.create_subscription(TransitionBatch, topic, partial(self._on_batch, origin), qos.TRANSITIONS)
+            hear = partial(self._on_batch, origin)
+            hear_ours = hear if identity is None else identity.only_ours(hear)
+            node.create_subscription(TransitionBatch, topic, hear_ours, qos.TRANSITIONS)
 
     def _on_batch(self, origin: Origin, msg: TransitionBatch) -> None:
         self.received += 1
@@ -35,14 +39,14 @@ class TransitionIntake:
             transitions = transitions_from_msg(msg)
             if transitions.origin is not origin:
                 raise InvalidData("origin", f"is {transitions.origin.name} on the {origin.name} stream")
-            self.counts.gap(msg.collector_id, msg.run, msg.sequence)
+            self.counts.gap(msg.collector_id, msg.session, msg.sequence)
             self._take(transitions)
         except InvalidData as error:
             self.refused += 1
-            self.counts.refuse(msg.collector_id, msg.run)
+            self.counts.refuse(msg.collector_id, msg.session)
             self._log.warning(f"refused a batch of {shown(msg.collector_id)}: {error}", throttle_duration_sec=_QUIET)
             return
-        lost = self.counts.count(msg.collector_id, msg.run, msg.sequence)
+        lost = self.counts.count(msg.collector_id, msg.session, msg.sequence)
         if lost:
             self._log.warning(f"{lost} batches of {shown(msg.collector_id)} were lost", throttle_duration_sec=_QUIET)
 

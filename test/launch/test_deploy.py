@@ -6,9 +6,9 @@ import pytest
 from geometry_msgs.msg import PointStamped
 from launched import Launched, shown_arguments
 from ompo_msgs.msg import EpisodeSummary
+from ompo_msgs.srv import SetEnabled
 from probe import Probe
 from shipped_policy import shipped_policy
-from std_srvs.srv import SetBool
 
 from ompo_ros.domains.kinematics import BASE_FRAME
 from ompo_ros.nodes import qos
@@ -91,7 +91,7 @@ def test_stable_moves_back_when_the_arm_that_runs_it_changes(start, user, tmp_pa
     launched = start(registry_dir=registry_dir, target_domain=domain)
     launched.wait_for(r"policy 2 takes over")
     user.spin_until(user.goals.get_subscription_count)
-    user.call(SetBool, "policy_controller/set_enabled", SetBool.Request(data=True))
+    user.call(SetEnabled, "policy_controller/set_enabled", SetEnabled.Request(enabled=True))
     user.send_around(lambda: "policy 1 takes over" in launched.output or len(user.attempts) > 100)
     assert "stable fell back from 2 to 1: " in launched.output, launched.output
     assert "Fisher's exact p = " in launched.output

@@ -5,10 +5,9 @@ import pytest
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact
-from ompo_msgs.srv import ListPolicies
+from ompo_msgs.srv import ListPolicies, SetEnabled
 from probe import Probe
 from shipped_policy import shipped_tensors
-from std_srvs.srv import SetBool
 
 from ompo_ros.conversions import tensors_to_msgs
 from ompo_ros.nodes import qos
@@ -75,7 +74,7 @@ def test_stable_follows_what_still_works_on_a_changed_robot(learner, server, lau
     learner.until(lambda: learner.actor.get_subscription_count() and learner.node.count_subscribers("target/episodes"))
     learner.publish(1, shift=0.4)  # leans a little against a bias that is not there yet
     learner.until(lambda: 1 in learner.policies())
-    learner.call(SetBool, "target_collector/set_enabled", SetBool.Request(data=True))
+    learner.call(SetEnabled, "target_collector/set_enabled", SetEnabled.Request(enabled=True))
     learner.until(lambda: learner.versions() == [1])
     learner.publish(2, shift=0.0)  # better, as long as the robot stays as it is
     learner.until(lambda: learner.versions() == [1, 2])

@@ -6,16 +6,15 @@ import signal
 import launch_pytest
 import numpy as np
 import pytest
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact
+from ompo_msgs.srv import SetEnabled
 from sensor_msgs.msg import JointState
 from shipped_policy import shipped_policy
 from std_msgs.msg import Float64MultiArray
-from std_srvs.srv import SetBool
 
 from ompo_ros.control.robot import load_robot
 from ompo_ros.conversions import artifact_to_msg
@@ -95,7 +94,7 @@ class Lab:
         return {entry.key: entry.value for entry in self.reports[-1].status[0].values} if self.reports else {}
 
     def enable(self, on=True):
-        return self.probe.call(SetBool, "/ompo/policy_controller/set_enabled", SetBool.Request(data=on))
+        return self.probe.call(SetEnabled, "/ompo/policy_controller/set_enabled", SetEnabled.Request(enabled=on))
 
     def ask_for(self, goal, frame=BASE_FRAME):
         self.until(self.goals.get_subscription_count)
@@ -105,7 +104,7 @@ class Lab:
         self.goals.publish(msg)
 
     def offer(self, policy):
-        self.stable.publish(artifact_to_msg(policy.onnx, {}, version=policy.version, stamp=Time()))
+        self.stable.publish(artifact_to_msg(policy.onnx, version=policy.version))
 
     def hand(self):
         return end_effector_position(np.array(self.states[-1].position))
@@ -170,7 +169,7 @@ def test_stable_policies_are_swapped_while_the_arm_moves_without_a_jump(lab, con
     lab.offer(shipped_policy(3, shift=0.6))  # sent again, as by a restarted server
     lab.probe.spin_for(0.5)
     broken = shipped_policy(4)
-    lab.stable.publish(artifact_to_msg(broken.onnx[:-1], {}, version=4, stamp=Time()))
+    lab.stable.publish(artifact_to_msg(broken.onnx[:-1], version=4))
     assert process_tools.wait_for_stderr_sync(
         launch_context, controller, lambda text: "refused a policy" in text, timeout=20
     )

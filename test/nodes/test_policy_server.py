@@ -94,7 +94,7 @@ def some_transitions() -> TransitionBatch:
         policy_version=zeros,
         domain_id=zeros,
     )
-    return transitions_to_msg(transitions, collector_id="test", run=1, sequence=0, stamp=Time())
+    return transitions_to_msg(transitions, collector_id="test", session=1, sequence=0, stamp=Time())
 
 
 def episode(version: int, success: bool) -> EpisodeSummary:

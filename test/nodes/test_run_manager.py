@@ -8,7 +8,6 @@ import sys
 
 import launch_pytest
 import pytest
-from builtin_interfaces.msg import Time
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate

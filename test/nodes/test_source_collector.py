@@ -9,6 +9,7 @@ from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
 from ompo_ros.conversions import check_episode, transitions_from_msg
 from ompo_ros.nodes import qos
 from ompo_ros.streams import StreamCounts
+from ompo_ros.transitions import Origin
 
 BATCH = 4 * 5
 
@@ -45,7 +46,7 @@ def test_two_sources_share_a_budget_and_never_outrun_it(probe):
 
     counts = StreamCounts()
     for batch in batches:
-        counts.count(batch.collector_id, batch.run, batch.sequence)
+        counts.count(batch.collector_id, batch.session, batch.sequence)
     assert {name: stream.received for name, stream in counts.by_collector().items()} == {
         "/source_0": 15,
         "/source_1": 15,
@@ -55,7 +56,7 @@ def test_two_sources_share_a_budget_and_never_outrun_it(probe):
     assert first["/source_0"] != first["/source_1"]
     probe.spin_until(lambda: len(episodes) == 2 * 4)
     for episode in episodes:
-        check_episode(episode)
+        check_episode(episode, Origin.SOURCE)
         assert len(episode.domain_names) > 10
 
 

@@ -8,19 +8,17 @@ import launch_pytest
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
-from ompo_msgs.srv import GetPolicy
+from ompo_msgs.srv import GetPolicy, SetEnabled
 from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
-from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
 from ompo_ros.control.robot import load_robot
@@ -123,7 +121,7 @@ def make_artifact(version, contract=CONTRACT):
         **{key: np.full((), v, np.float32) for key, v in limits.items()},
     }
     policy = make_policy(tensors, contract, version=version, stamp=1.0, training=Training(1, 1))
-    return artifact_to_msg(policy.onnx, {}, version=version, stamp=Time())
+    return artifact_to_msg(policy.onnx, version=version)
 
 
 class Ears:
@@ -161,7 +159,7 @@ def test_whole_episodes_come_numbered_and_checked(ears):
     assert [batch.sequence for batch in ears.batches[:3]] == list(
         range(ears.batches[0].sequence, ears.batches[0].sequence + 3)
     )
-    assert {batch.run for batch in ears.batches} == {ears.batches[0].run}
+    assert {batch.session for batch in ears.batches} == {ears.batches[0].session}
     for batch in ears.batches:
         transitions = transitions_from_msg(batch)
         assert transitions.origin is Origin.TARGET
@@ -241,13 +239,13 @@ def test_an_fr3_runs_policies_made_for_it(ears):
 @pytest.mark.launch(fixture=graph)
 def test_disabled_no_command_leaves_and_enabled_it_goes_on(ears):
     ears.until(lambda: ears.batches and ears.commands)
-    assert ears.probe.call(SetBool, "/ompo/target_collector/set_enabled", SetBool.Request(data=False)).success
+    assert ears.probe.call(SetEnabled, "/ompo/target_collector/set_enabled", SetEnabled.Request(enabled=False)).success
     ears.until(lambda: ears.message == "holding")
     ears.probe.spin_for(0.3)
     silent, episodes = len(ears.commands), len(ears.batches)
     ears.probe.spin_for(1.0)
     assert len(ears.commands) == silent
-    assert ears.probe.call(SetBool, "/ompo/target_collector/set_enabled", SetBool.Request(data=True)).success
+    assert ears.probe.call(SetEnabled, "/ompo/target_collector/set_enabled", SetEnabled.Request(enabled=True)).success
     ears.until(lambda: len(ears.batches) > episodes)
 
 

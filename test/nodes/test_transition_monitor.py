@@ -77,7 +77,7 @@ def small_batch(sequence: int, **changes) -> TransitionBatch:
         "domain_id": [0, 0],
     }
     return TransitionBatch(
-        collector_id="test", run=1, sequence=sequence, count=2, obs_dim=1, act_dim=1, **{**fields, **changes}
+        collector_id="test", session=1, sequence=sequence, count=2, obs_dim=1, act_dim=1, **{**fields, **changes}
     )
 
 

@@ -1,0 +1,76 @@
+"""One node of a name: a second one would answer the first one's calls and take its messages."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+_DISCOVERY = 1.0  # s in which a node that is there is found
+_LEASE = 5.0  # s after which a killed node's name is gone, as config/fastdds.xml says
+_PATIENCE = _LEASE + 2.0  # s that a name may take to go
+
+
+class NameTaken(ValueError):
+    """Another node has our name; the message says what to do."""
+
+
+def default_name(class_name: str) -> str:
+    """A node's name unless it is remapped: its class, in snake case."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", class_name).lower()
+
+
+@contextmanager
+def only_one(class_name: str) -> Iterator[None]:
+    """Hold the node's name while it is made, after nobody else had it; raise NameTaken if somebody keeps it.
+
+    The placeholder has no topics and no services, so that it disturbs nobody who works under this name. It has a
+    context of its own: within one, the graph takes two nodes of a name for the same.
+    """
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        _wait_to_be_alone(
+            rclpy.create_node(
+                default_name(class_name), context=context, enable_rosout=False, start_parameter_services=False
+            )
+        )
+        yield
+    finally:
+        context.try_shutdown()
+
+
+def _wait_to_be_alone(node: Node) -> None:
+    name = node.get_fully_qualified_name()
+    _sleep(_DISCOVERY)
+    if _others(node) == 0:
+        return
+    node.get_logger().warning(f"waiting up to {_PATIENCE:g} s for another {name} to go")
+    deadline = time.monotonic() + _PATIENCE
+    while _others(node) > 0:
+        if time.monotonic() > deadline:
+            raise NameTaken(
+                f"another node has the name {name}: stop it (a killed one is forgotten within 20 s), "
+                "or give this one another namespace or ROS_DOMAIN_ID"
+            )
+        _sleep(0.1)
+
+
+def _others(node: Node) -> int:
+    own = (node.get_name(), node.get_namespace())
+    return [names[:2] for names in node.get_node_names_and_namespaces()].count(own) - 1
+
+
+def _sleep(seconds: float) -> None:
+    """Wait, and end at once when asked to stop."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not rclpy.ok():
+            raise ExternalShutdownException
+        time.sleep(0.02)

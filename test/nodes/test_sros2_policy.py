@@ -1,0 +1,92 @@
+"""config/sros2/policy.xml lets the nodes say and hear what they say and hear on a real graph, and nothing else."""
+
+import functools
+import itertools
+import xml.etree.ElementTree as ElementTree
+from fnmatch import fnmatch
+from pathlib import Path
+
+import launch_pytest
+import pytest
+import yaml
+from graphs import graph_of, node
+from probe import Probe
+
+CONFIG = Path(__file__).parents[2] / "config"
+POLICY = ElementTree.parse(CONFIG / "sros2" / "policy.xml").getroot()
+NODES = ("learner", "policy_server", "source_collector", "target_collector", "policy_controller", "run_manager")
+NODES += ("robot_sim", "transition_monitor")
+QUERIES = {
+    ("topics", "publish"): "get_publisher_names_and_types_by_node",
+    ("topics", "subscribe"): "get_subscriber_names_and_types_by_node",
+    ("services", "reply"): "get_service_names_and_types_by_node",
+    ("services", "request"): "get_client_names_and_types_by_node",
+}
+
+
+def allowed(profile: ElementTree.Element, kind: str, verb: str) -> set[str]:
+    """Full names that a profile allows; an action stands for the services and topics it is made of."""
+    space, name = profile.get("ns").rstrip("/"), profile.get("node")
+    lists = [(group, "") for group in profile.findall(kind) if group.get(verb) == "ALLOW"]
+    action_verb = {"reply": "execute", "publish": "execute", "request": "call", "subscribe": "call"}[verb]
+    parts = ("feedback", "status") if kind == "topics" else ("cancel_goal", "get_result", "send_goal")
+    for group in profile.findall("actions"):
+        if group.get(action_verb) == "ALLOW":
+            lists += [(group, f"/_action/{part}") for part in parts]
+    names = set()
+    for group, suffix in lists:
+        for entry in group:
+            full = entry.text if entry.text.startswith("/") else f"{space}/{entry.text}"
+            names.add(full.replace(f"{space}/~", f"{space}/{name}") + suffix)
+    return names
+
+
+def profile_of(name: str) -> ElementTree.Element:
+    return next(p for p in POLICY.iter("profile") if p.get("ns") == "/ompo" and fnmatch(name, p.get("node")))
+
+
+@launch_pytest.fixture
+def graph(ros_domain, tmp_path):
+    folders = {"learner": {"run_dir": str(tmp_path)}, "run_manager": {"run_dir": str(tmp_path)}}
+    folders["policy_server"] = {"registry_dir": str(tmp_path / "policies")}
+    push = {name: {"task": "push"} for name in ("target_collector", "policy_controller", "robot_sim")}
+    push["robot_sim"]["real_time_factor"] = 2.0
+    return graph_of(*(node(name, **{**folders.get(name, {}), **push.get(name, {})}) for name in NODES))
+
+
+def endpoints(probe: Probe, name: str, kind: str, verb: str) -> set[str]:
+    """Full names that a node of the graph uses now."""
+    if (name, "/ompo") not in probe.node.get_node_names_and_namespaces():
+        return set()
+    return {endpoint for endpoint, _ in getattr(probe.node, QUERIES[kind, verb])(name, "/ompo")}
+
+
+def rules_of(name: str, kind: str, verb: str) -> set[str]:
+    """What the policy allows a node; sources are numbered in a launch, here there is one."""
+    profile = profile_of("source_collector_0" if name == "source_collector" else name)
+    return {rule.replace("_collector_*", "_collector") for rule in allowed(profile, kind, verb)}
+
+
+def is_used_here(rule: str) -> bool:
+    """Whether a rule is no other driver's, no robot's elsewhere, and no general one."""
+    return rule.startswith("/ompo/") and not rule.endswith(("/joint_trajectory", "/commands", "franka/joint_states"))
+
+
+@pytest.mark.launch(fixture=graph)
+def test_the_policy_has_every_name_of_the_graph_and_no_more(probe):
+    for name, (kind, verb) in itertools.product(NODES, QUERIES):
+        rules = rules_of(name, kind, verb)
+        used = functools.partial(endpoints, probe, name, kind, verb)
+        unused = lambda rules=rules, used=used: set(filter(is_used_here, rules)) - used()  # noqa: E731
+        probe.spin_until(lambda unused=unused: not unused(), hint=lambda unused=unused: str(unused()))
+        assert used() <= rules, (name, kind, verb, used() - rules)
+
+
+def test_arm_nodes_may_reach_every_drivers_topics_in_both_namespaces():
+    for preset in sorted((CONFIG / "robots").glob("*.yaml")):
+        for driver in yaml.safe_load(preset.read_text())["drivers"].values():
+            for name in ("target_collector", "policy_controller"):
+                for space in ("", "/ompo"):
+                    assert f"{space}/{driver['command_topic']}" in allowed(profile_of(name), "topics", "publish")
+                    state = driver.get("state_topic", "joint_states")
+                    assert f"{space}/{state}" in allowed(profile_of(name), "topics", "subscribe")
