@@ -1,0 +1,139 @@
+"""Takes one run through its faults to its report, and collects what the verdicts need."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ompo_ros.experiments.campaign.evidence import Standing, safe_steps, standing_policies
+from ompo_ros.experiments.campaign.fake_clock import FakeClock
+from ompo_ros.experiments.campaign.faults import Block, Fault
+from ompo_ros.experiments.campaign.inject import Injection, inject
+from ompo_ros.experiments.campaign.launch import Run
+
+COMES_UP = 90.0  # s for a run's first policy
+REPORTS = 150.0  # s from the last fault to the report
+_FRUITLESS = 2  # launches in a row that end by themselves, without a fault, before the run is given up
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PlayedFault:
+    """A fault, when it was played, and what stood just before it."""
+
+    fault: Fault
+    injection: Injection
+    safe_steps: int  # target transitions that were on the disk, after whatever the fault damaged
+    standing: list[Standing]
+
+
+@dataclass
+class PlayedRun:
+    """A run that is over."""
+
+    run: Run
+    driver: str
+    recording: Path
+    clock_offsets: list[float]
+    played: list[PlayedFault] = field(default_factory=list)
+    skipped: list[Fault] = field(default_factory=list)
+    left: list[Fault] = field(default_factory=list)
+    has_report: bool = False
+
+
+class Conductor:
+    """Plays a block of faults on one run."""
+
+    def __init__(self, folder: Path, run_dir: Path, block: Block, seed: int, say: Say) -> None:
+        self._say = say
+        self._block = block
+        self._clock = FakeClock(folder) if block.uses("clock") else None
+        environment = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_LOG_DIR": str(folder / "ros")}
+        clock_environment = self._clock.environment if self._clock else {}
+        self._run = Run(folder, run_dir, block.driver, seed, {**environment, **clock_environment})
+        recording = folder / "recording.jsonl"
+        offsets = self._clock.offsets if self._clock else []
+        self._result = PlayedRun(self._run, block.driver, recording, offsets)
+        module = "ompo_ros.experiments.campaign.observer"
+        observer = [sys.executable, "-m", module, str(recording), "--driver", block.driver]
+        with (folder / "observer.log").open("wb") as log:
+            self._observer = subprocess.Popen(observer, stdout=log, stderr=log, env=environment, start_new_session=True)
+
+    def play(self) -> PlayedRun:
+        """Start, play all faults, wait for the report; always leaves nothing running."""
+        try:
+            self._wait_for_observer()
+            self._run.start()
+            self._hold_a_policy()
+            self._play_faults()
+            self._wait(REPORTS, until=lambda: False)
+            self._result.has_report = self._run.has_report
+        finally:
+            self._run.stop()
+            self._observer.send_signal(signal.SIGINT)
+            self._observer.wait(20.0)
+        return self._result
+
+    def _wait_for_observer(self) -> None:
+        deadline = time.monotonic() + COMES_UP
+        while not self._result.recording.exists():
+            if self._observer.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the observer does not start: {self._result.recording.parent / 'observer.log'}")
+            time.sleep(0.1)
+
+    def _play_faults(self) -> None:
+        waiting = list(self._block.faults)
+        while waiting and self._wait(waiting[0].pause, until=lambda: False):
+            fault = waiting.pop(0)
+            standing, before = standing_policies(self._run.run_dir), safe_steps(self._run.run_dir)
+            injection = inject(fault, self._run, self._clock)
+            if injection is None:
+                self._result.skipped.append(fault)
+                self._say(f"not played, there is nothing to play it on: {fault}")
+                continue
+            safe = min(before, safe_steps(self._run.run_dir))
+            self._result.played.append(PlayedFault(fault, injection, safe, standing))
+            self._say(str(fault))
+        self._result.left = waiting
+
+    def _hold_a_policy(self) -> None:
+        """Put a first policy on `stable` and pin it, as a user does: no fault may take it away."""
+        self._wait(COMES_UP, until=lambda: re.search(r"policy/latest: \d+", self._run.current.output) is not None)
+        for policy in standing_policies(self._run.run_dir):
+            command = ["ompo", "policy", "activate", str(policy.version), "--pin", "--reason", "held by the campaign"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60.0)
+            if done.returncode:
+                self._say(f"no policy is held: {done.stderr.strip()}")
+
+    def _wait(self, seconds: float, until: Callable[[], bool]) -> bool:
+        """Wait and restart what ends; False once the run has its report or is given up."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not until():
+            if not self._run.is_up and (self._run.has_report or not self._restart()):
+                return False
+            time.sleep(0.1)
+        return True
+
+    def _restart(self) -> bool:
+        """Launch again with what is there; False when that has shown to lead nowhere."""
+        faults = [played.injection.begin for played in self._result.played]
+        last = max(faults, default=0.0)
+        fruitless = [launch for launch in self._run.launches if launch.begin > last]
+        if len(fruitless) >= _FRUITLESS or (not faults and self._run.launches):
+            self._say(f"given up: {self._run.current.log} says why")
+            return False
+        self._run.start()
+        self._say(f"the launch ended ({_reason(self._run.launches[-2].output)}): resumed")
+        return True
+
+
+def _reason(output: str) -> str:
+    found = re.findall(r"ending: (.*)", output)
+    return found[-1] if found else "it does not say why"
