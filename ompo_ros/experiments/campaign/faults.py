@@ -77,7 +77,7 @@ class Block:
 def plan(seed: int, kinds: Sequence[str]) -> Iterator[Block]:
     """Draw the faults of a campaign, run by run, the drivers in turn; the same seed draws the same."""
     rng = random.Random(seed)
-    for driver in itertools.cycle(DRIVERS):
+    for driver in itertools.cycle(rng.sample(DRIVERS, len(DRIVERS))):
         left_out = {kind for kind in _SHAPES_A_RUN if rng.random() < 0.5}
         chosen = [kind for kind in kinds if kind not in left_out] or list(kinds)
         yield Block(driver, tuple(_draw(rng, chosen) for _ in range(rng.randint(*_PER_RUN))))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -36,7 +35,7 @@ Info = dict[str, int]
 
 
 class Observer(Node):
-    """Writes each message with the time at which it reached this machine's network layer."""
+    """Writes each message with the times at which it was sent and at which it reached the network layer here."""
 
     def __init__(self, path: Path, limits: Limits, namespace: str) -> None:
         super().__init__("campaign_observer", namespace=namespace)
@@ -86,9 +85,9 @@ class Observer(Node):
 
     def _write(self, kind: str, info: Info, **values: object) -> None:
         now = time.monotonic()
-        arrived = info["received_timestamp"] * 1e-9 + self._monotonic_at_epoch
+        sent, arrived = (info[f"{name}_timestamp"] * 1e-9 + self._monotonic_at_epoch for name in ("source", "received"))
         when = arrived if abs(arrived - now) < _TRUSTED else now
-        self._file.write(json.dumps({"kind": kind, "time": when, **values}) + "\n")
+        self._file.write(json.dumps({"kind": kind, "time": when, "sent": sent, **values}) + "\n")
 
 
 def main() -> None:
@@ -99,8 +98,6 @@ def main() -> None:
     parser.add_argument("--driver", default="")
     parser.add_argument("--namespace", default="/ompo")
     arguments = parser.parse_args()
-    with contextlib.suppress(PermissionError):
-        os.nice(-10)  # what it measures is the arm, not its own wait for a core
     signal.signal(signal.SIGINT, signal.default_int_handler)
     rclpy.init()
     with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import Array
 
 COMMAND, STATE, STATUS = "command", "state", "status"
-_NEAR = 1.0  # s that a message's stamp may differ from its arrival, on the clock it was stamped by
+_NEAR = 1.0  # s that a message may take to this process on a busy machine
 
 
 @dataclass
@@ -35,11 +35,29 @@ class Recording:
         return before[-1] if before else None
 
 
-def read_recording(path: Path, offsets: list[float]) -> Recording:
-    """Read a recording; `offsets` are those by which the run's clock was ever set forward (s)."""
+@dataclass(frozen=True)
+class Disturbances:
+    """What the campaign did to time: the offsets its clock ever had (s), and when the network was cut."""
+
+    offsets: Sequence[float] = ()
+    cuts: Sequence[tuple[float, float]] = ()
+
+    def on_our_clock(self, stamp: float, received: float) -> float:
+        """A sender's time, by whichever of the offsets puts it nearest to its arrival."""
+        return min((stamp - offset for offset in (0.0, *self.offsets)), key=lambda time: abs(time - received))
+
+    def arrival(self, sent: float, received: float) -> float:
+        """When a driver gets a message: at once, unless the network was cut; waits for a core here are our own."""
+        sent = self.on_our_clock(sent, received)
+        held_up = any(begin <= received and sent <= end for begin, end in self.cuts)
+        return received if held_up or not 0.0 <= received - sent < _NEAR else sent
+
+
+def read_recording(path: Path, disturbances: Disturbances) -> Recording:
+    """Read what the observer of a run wrote."""
     recording = Recording()
     readers: dict[str, Callable[[dict[str, Any]], None]] = {
-        COMMAND: lambda row: recording.commands.append(_command(row, offsets)),
+        COMMAND: lambda row: recording.commands.append(_command(row, disturbances)),
         STATE: lambda row: recording.states.append((row["time"], np.array(row["position"]))),
         STATUS: lambda row: recording.target_steps.append((row["time"], row["target_steps"])),
     }
@@ -55,20 +73,14 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _command(row: dict[str, Any], offsets: list[float]) -> Command:
+def _command(row: dict[str, Any], disturbances: Disturbances) -> Command:
     points = tuple(
         Point(point["offset"], np.array(point["position"]), _array(point["velocity"]), _array(point["acceleration"]))
         for point in row["points"]
     )
-    return Command(row["time"], points, _start(row["stamp"], row["time"], offsets))
-
-
-def _start(stamp: float, received: float, offsets: list[float]) -> float | None:
-    """A stamp on the observer's clock: of the offsets the sender's clock ever had, the one that fits its arrival."""
-    if stamp == 0.0:
-        return None
-    start = min((stamp - offset for offset in [0.0, *offsets]), key=lambda start: abs(start - received))
-    return start if abs(start - received) < _NEAR else stamp
+    received, stamp = row["time"], row["stamp"]
+    starts = disturbances.on_our_clock(stamp, received) if stamp else None
+    return Command(disturbances.arrival(row["sent"], received), points, starts)
 
 
 def _array(values: list[float]) -> Array | None:

@@ -13,7 +13,7 @@ from ompo_ros.experiments.campaign.commands import Motion
 from ompo_ros.experiments.campaign.conduct import PlayedFault, PlayedRun
 from ompo_ros.experiments.campaign.evidence import Standing, is_lost
 from ompo_ros.experiments.campaign.limits import Limits
-from ompo_ros.experiments.campaign.recording import Recording, read_recording
+from ompo_ros.experiments.campaign.recording import Disturbances, Recording, read_recording
 
 _AFTER = 1.5  # s of motion looked at after the last command of a launch
 
@@ -54,7 +54,8 @@ def judge(run: PlayedRun, limits: Limits) -> list[Row]:
     driver = run.driver or "default"
     rows = [Row("no fault yet", 0.0, driver, is_fault=False)]
     rows += [Row(str(played.fault), played.injection.begin - began, driver) for played in run.played]
-    recording = read_recording(run.recording, run.clock_offsets)
+    cuts = [(p.injection.begin, p.injection.end) for p in run.played if p.fault.kind == "network"]
+    recording = read_recording(run.recording, Disturbances(run.clock_offsets, cuts))
     begins = [-math.inf, *(played.injection.begin for played in run.played)]
     motions = _motions(run, recording, limits)
     for _, violations in motions:
