@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ompo_ros.experiments.campaign import sandbox
 from ompo_ros.experiments.campaign.evidence import Standing, safe_steps, standing_policies
 from ompo_ros.experiments.campaign.fake_clock import FakeClock
 from ompo_ros.experiments.campaign.faults import Block, Fault
@@ -55,16 +56,19 @@ class Conductor:
         self._say = say
         self._block = block
         self._clock = FakeClock(folder) if block.uses("clock") else None
-        environment = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_LOG_DIR": str(folder / "ros")}
+        graph = sandbox.BY_UDP if block.uses("network") else sandbox.LOCAL
+        self._environment = {**os.environ, **graph, "ROS_LOG_DIR": str(folder / "ros")}
         clock_environment = self._clock.environment if self._clock else {}
-        self._run = Run(folder, run_dir, block.driver, seed, {**environment, **clock_environment})
+        self._run = Run(folder, run_dir, block.driver, seed, {**self._environment, **clock_environment})
         recording = folder / "recording.jsonl"
         offsets = self._clock.offsets if self._clock else []
         self._result = PlayedRun(self._run, block.driver, recording, offsets)
         module = "ompo_ros.experiments.campaign.observer"
         observer = [sys.executable, "-m", module, str(recording), "--driver", block.driver]
         with (folder / "observer.log").open("wb") as log:
-            self._observer = subprocess.Popen(observer, stdout=log, stderr=log, env=environment, start_new_session=True)
+            self._observer = subprocess.Popen(
+                observer, stdout=log, stderr=log, env=self._environment, start_new_session=True
+            )
 
     def play(self) -> PlayedRun:
         """Start, play all faults, wait for the report; always leaves nothing running."""
@@ -108,7 +112,9 @@ class Conductor:
         self._wait(COMES_UP, until=lambda: re.search(r"policy/latest: \d+", self._run.current.output) is not None)
         for policy in standing_policies(self._run.run_dir):
             command = ["ompo", "policy", "activate", str(policy.version), "--pin", "--reason", "held by the campaign"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60.0)
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=60.0, env=self._environment
+            )
             if done.returncode:
                 self._say(f"no policy is held: {done.stderr.strip()}")
 

@@ -86,9 +86,9 @@ def _fill(filler: Path) -> None:
 
 
 def _during(duration: float, begin: Callable[[], object], end: Callable[[], object]) -> Injection:
-    began = time.monotonic()
     try:
         begin()
+        began = time.monotonic()
         time.sleep(duration)
     finally:
         ended = time.monotonic()

@@ -19,6 +19,9 @@ from ament_index_python.packages import get_package_share_directory
 NEEDED_BY = ("disk", "network")
 _INSIDE = "OMPO_CAMPAIGN_SANDBOX"
 _NAMESPACES = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+# How the run's nodes find each other. DDS adds shared memory by itself where it may only speak to this machine.
+LOCAL = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+BY_UDP = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_STATIC_PEERS": "127.0.0.1"}
 _PROFILES = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
 DISK_SIZE = "48m"
 
