@@ -18,6 +18,7 @@ from ompo_ros.experiments.campaign.fake_clock import FakeClock
 from ompo_ros.experiments.campaign.faults import Block, Fault
 from ompo_ros.experiments.campaign.inject import Injection, inject
 from ompo_ros.experiments.campaign.launch import Run
+from ompo_ros.experiments.campaign.recording import moves_since
 
 COMES_UP = 90.0  # s for a run's first policy
 REPORTS = 150.0  # s from the last fault to the report
@@ -59,7 +60,8 @@ class Conductor:
         graph = sandbox.BY_UDP if block.uses("network") else sandbox.LOCAL
         self._environment = {**os.environ, **graph, "ROS_LOG_DIR": str(folder / "ros")}
         clock_environment = self._clock.environment if self._clock else {}
-        self._run = Run(folder, run_dir, block.driver, seed, {**self._environment, **clock_environment})
+        steps = min(300, 100 + 20 * len(block.faults))  # a run that takes about as long as its faults
+        self._run = Run(folder, run_dir, block.driver, steps, seed, {**self._environment, **clock_environment})
         recording = folder / "recording.jsonl"
         offsets = self._clock.offsets if self._clock else []
         self._result = PlayedRun(self._run, block.driver, recording, offsets)
@@ -94,7 +96,7 @@ class Conductor:
 
     def _play_faults(self) -> None:
         waiting = list(self._block.faults)
-        while waiting and self._wait(waiting[0].pause, until=lambda: False):
+        while waiting and self._wait_for(waiting[0]):
             fault = waiting.pop(0)
             standing, before = standing_policies(self._run.run_dir), safe_steps(self._run.run_dir)
             injection = inject(fault, self._run, self._clock)
@@ -106,6 +108,15 @@ class Conductor:
             self._result.played.append(PlayedFault(fault, injection, safe, standing))
             self._say(str(fault))
         self._result.left = waiting
+
+    def _wait_for(self, fault: Fault) -> bool:
+        """Wait until a fault is due; False when the run was over before."""
+        if not self._wait(0.0 if fault.early else COMES_UP, until=self._moves):
+            return False
+        return self._wait(fault.pause, until=lambda: False)
+
+    def _moves(self) -> bool:
+        return self._run.is_up and moves_since(self._result.recording, self._run.current.begin)
 
     def _hold_a_policy(self) -> None:
         """Put a first policy on `stable` and pin it, as a user does: no fault may take it away."""

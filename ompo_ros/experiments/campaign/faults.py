@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 NODES: Final = ("learner", "policy_server", "source_collector", "target_collector", "run_manager", "robot_sim")
@@ -28,12 +28,16 @@ READERS: Final = {
 }
 _PER_RUN: Final = (8, 12)
 _PAUSE: Final = (2.0, 6.0)  # s
+_EARLY: Final = 0.2  # share of the faults
 _SHAPES_A_RUN: Final = ("network", "clock")  # kinds for which the whole run is set up otherwise
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: `pause` seconds after the last one, `duration` seconds long; `amount` seconds of clock."""
+    """One fault: `pause` seconds after the last one, `duration` seconds long; `amount` seconds of clock.
+
+    An early one does not wait until the arm moves, and so may strike a run that is still coming up.
+    """
 
     kind: str
     victim: str
@@ -42,6 +46,7 @@ class Fault:
     variant: str = ""
     amount: float = 0.0
     then_kill: bool = False
+    early: bool = False
     seed: int = 0
 
     @property
@@ -80,7 +85,8 @@ def plan(seed: int, kinds: Sequence[str]) -> Iterator[Block]:
     for driver in itertools.cycle(rng.sample(DRIVERS, len(DRIVERS))):
         left_out = {kind for kind in _SHAPES_A_RUN if rng.random() < 0.5}
         chosen = [kind for kind in kinds if kind not in left_out] or list(kinds)
-        yield Block(driver, tuple(_draw(rng, chosen) for _ in range(rng.randint(*_PER_RUN))))
+        drawn = (_draw(rng, chosen) for _ in range(rng.randint(*_PER_RUN)))
+        yield Block(driver, tuple(replace(fault, early=rng.random() < _EARLY) for fault in drawn))
 
 
 def _draw(rng: random.Random, kinds: Sequence[str]) -> Fault:

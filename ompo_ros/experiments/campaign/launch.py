@@ -50,9 +50,11 @@ class Launch:
 class Run:
     """A run's folder, and the launches that work on it."""
 
-    def __init__(self, folder: Path, run_dir: Path, driver: str, seed: int, environment: dict[str, str]) -> None:
+    def __init__(
+        self, folder: Path, run_dir: Path, driver: str, steps: int, seed: int, environment: dict[str, str]
+    ) -> None:
         self.folder, self.run_dir = folder, run_dir
-        self._driver, self._seed, self._environment = driver, seed, environment
+        self._driver, self._steps, self._seed, self._environment = driver, steps, seed, environment
         self.launches: list[Launch] = []
         self._left_behind: set[Path] = set()  # shared memory of killed nodes
         (folder / "params.yaml").write_text(PARAMETERS)
@@ -64,7 +66,7 @@ class Run:
             "target": "mujoco",
             "target_domain": "paper",
             "pretrained": "none",
-            "target_steps": 300,
+            "target_steps": self._steps,
             "seed": self._seed,
             "params_file": self.folder / "params.yaml",
             "run_dir": self.run_dir,

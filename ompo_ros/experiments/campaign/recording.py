@@ -14,6 +14,7 @@ from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import Array
 
 COMMAND, STATE, STATUS = "command", "state", "status"
+_TAIL = 1 << 16  # bytes, some seconds of a run
 _NEAR = 1.0  # s that a message may take to this process on a busy machine
 
 
@@ -64,6 +65,14 @@ def read_recording(path: Path, disturbances: Disturbances) -> Recording:
     for row in _rows(path):
         readers[row["kind"]](row)
     return recording
+
+
+def moves_since(path: Path, time: float) -> bool:
+    """Whether the observer has heard a command after a moment; looks at the end of its file only."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL))
+        lines = file.read().split(b"\n")[1:-1]
+    return any(row["kind"] == COMMAND and row["time"] > time for row in map(json.loads, reversed(lines)))
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -61,7 +61,7 @@ def judge(run: PlayedRun, limits: Limits) -> list[Row]:
     for _, violations in motions:
         for violation in violations:
             rows[int(np.searchsorted(begins, violation.time, side="right")) - 1].violations.append(violation)
-    for row, played, following in zip(rows[1:], run.played, [*begins[2:], math.inf], strict=True):
+    for row, played, following in zip(rows[1:], run.played, [*begins[1:], math.inf][1:], strict=True):
         row.late_hold = _is_late(played, [motion for motion, _ in motions], limits)
         row.transitions_lost = _transitions_lost(played, following, recording)
     for index, _ in _lost_policies(run):
