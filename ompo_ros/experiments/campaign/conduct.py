@@ -58,7 +58,7 @@ class Conductor:
         self._block = block
         self._clock = FakeClock(folder) if block.uses("clock") else None
         graph = sandbox.BY_UDP if block.uses("network") else sandbox.LOCAL
-        self._environment = {**os.environ, **graph, "ROS_LOG_DIR": str(folder / "ros")}
+        self._environment = {**os.environ, **graph, "ROS_LOG_DIR": str(folder / "ros"), "TMPDIR": str(folder)}
         clock_environment = self._clock.environment if self._clock else {}
         steps = min(300, 100 + 20 * len(block.faults))  # a run that takes about as long as its faults
         self._run = Run(folder, run_dir, block.driver, steps, seed, {**self._environment, **clock_environment})
