@@ -84,32 +84,37 @@ def save_checkpoint(run_dir, target_steps):
 
 
 def test_policies_stand_until_they_are_gone(tmp_path):
+    def lost(channel, channels_known=True):
+        return is_lost(standing[channel], tmp_path, channels_known=channels_known)
+
     make_registry(tmp_path, range(1, 5), stable=2)
     standing = {policy.channel: policy for policy in standing_policies(tmp_path)}
     assert (standing["latest"].version, standing["stable"].version) == (4, 2)
-    assert not any(is_lost(policy, tmp_path) for policy in standing.values())
+    assert not lost("latest")
+    assert not lost("stable")
 
     make_registry(tmp_path, range(1, 6), stable=5)
-    assert not is_lost(standing["latest"], tmp_path)
-    assert is_lost(standing["stable"], tmp_path), "the channel left a pinned policy"
+    assert not lost("latest")
+    assert lost("stable"), "the channel left a pinned policy"
+    assert not lost("stable", channels_known=False), "nobody could know, and the policy is there"
 
     make_registry(tmp_path, [9])
-    assert is_lost(standing["latest"], tmp_path)
+    assert lost("latest")
+    assert lost("stable", channels_known=False)
 
     make_registry(tmp_path, range(5, 30))
-    assert not is_lost(standing["latest"], tmp_path), "the server keeps the newest twenty only"
+    assert not lost("latest"), "the server keeps the newest twenty only"
 
     (tmp_path / "policies" / "registry.json").unlink()
-    assert is_lost(standing["latest"], tmp_path)
+    assert lost("latest")
 
 
-def test_only_a_whole_checkpoint_makes_transitions_safe(tmp_path):
-    assert safe_steps(tmp_path) == 0
-    save_checkpoint(tmp_path, 50)
-    newest = save_checkpoint(tmp_path, 100)
-    assert safe_steps(tmp_path) == 100
-    (newest / "agent.safetensors").write_bytes(b"damaged")
-    assert safe_steps(tmp_path) == 50
+def test_only_a_checkpoint_that_was_left_alone_makes_transitions_safe(tmp_path):
+    assert safe_steps(tmp_path, []) == 0
+    older, newest = save_checkpoint(tmp_path, 50), save_checkpoint(tmp_path, 100)
+    assert safe_steps(tmp_path, []) == 100
+    assert safe_steps(tmp_path, [newest / "agent.safetensors"]) == 50
+    assert safe_steps(tmp_path, [newest / "agent.safetensors", older / "manifest.json"]) == 0
 
 
 @pytest.mark.parametrize(("victim", "variant"), [(victim, how) for victim in DAMAGES for how in DAMAGES[victim]])
@@ -231,7 +236,7 @@ def test_a_lost_policy_counts_once_and_not_if_its_own_file_was_damaged(story):
     make_registry(story.run.run_dir, [3])
     assert story.judged()["policies_lost"] == 2
     for policy in standing:
-        story.fault("files", "policy", 15.0, damaged=Path(policy.file))
+        story.fault("files", "policy", 15.0, damaged=story.run.run_dir / policy.file)
     assert story.judged()["policies_lost"] == 0
 
 

@@ -107,6 +107,13 @@ def parsed() -> argparse.Namespace:
     return arguments
 
 
+def _interrupt(*_: object) -> None:
+    """End the campaign once; nothing may interrupt its cleaning up."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main() -> None:
     """Play the campaign; exit code 1 when anything was violated."""
     arguments = parsed()
@@ -118,14 +125,14 @@ def main() -> None:
         raise SystemExit(
             f"none of {', '.join(asked)} can be played on this machine: docs/campaign.md says what they need"
         )
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     folder = (arguments.keep or Path(tempfile.mkdtemp(prefix="campaign-"))).resolve()
     campaign = Campaign(folder, arguments.seed, kinds, keep=arguments.keep is not None)
     try:
         campaign.play(arguments.rounds)
     except KeyboardInterrupt:
-        say("interrupted: what was played so far follows")
+        say("interrupted: the runs that are over follow")
     finally:
         if arguments.keep is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ompo_ros.experiments.campaign import sandbox
+from ompo_ros.experiments.campaign import sandbox, shared_memory
 from ompo_ros.experiments.campaign.evidence import Standing, safe_steps, standing_policies
 from ompo_ros.experiments.campaign.fake_clock import FakeClock
 from ompo_ros.experiments.campaign.faults import Block, Fault
@@ -56,6 +55,7 @@ class Conductor:
     def __init__(self, folder: Path, run_dir: Path, block: Block, seed: int, say: Say) -> None:
         self._say = say
         self._block = block
+        self._damaged: set[Path] = set()
         self._clock = FakeClock(folder) if block.uses("clock") else None
         graph = sandbox.BY_UDP if block.uses("network") else sandbox.LOCAL
         self._environment = {**os.environ, **graph, "ROS_LOG_DIR": str(folder / "ros"), "TMPDIR": str(folder)}
@@ -83,8 +83,10 @@ class Conductor:
             self._result.has_report = self._run.has_report
         finally:
             self._run.stop()
-            self._observer.send_signal(signal.SIGINT)
-            self._observer.wait(20.0)
+            observed = shared_memory.locks_of(self._observer.pid)
+            self._observer.kill()  # it writes whole lines, and has nothing to save
+            self._observer.wait()
+            shared_memory.remove(observed)
         return self._result
 
     def _wait_for_observer(self) -> None:
@@ -98,16 +100,20 @@ class Conductor:
         waiting = list(self._block.faults)
         while waiting and self._wait_for(waiting[0]):
             fault = waiting.pop(0)
-            standing, before = standing_policies(self._run.run_dir), safe_steps(self._run.run_dir)
+            standing, before = standing_policies(self._run.run_dir), self._safe_steps()
             injection = inject(fault, self._run, self._clock)
             if injection is None:
                 self._result.skipped.append(fault)
                 self._say(f"not played, there is nothing to play it on: {fault}")
                 continue
-            safe = min(before, safe_steps(self._run.run_dir))
+            self._damaged |= {injection.damaged} if injection.damaged else set()
+            safe = min(before, self._safe_steps())
             self._result.played.append(PlayedFault(fault, injection, safe, standing))
             self._say(str(fault))
         self._result.left = waiting
+
+    def _safe_steps(self) -> int:
+        return safe_steps(self._run.run_dir, self._damaged)
 
     def _wait_for(self, fault: Fault) -> bool:
         """Wait until a fault is due; False when the run was over before."""
@@ -123,9 +129,7 @@ class Conductor:
         self._wait(COMES_UP, until=lambda: re.search(r"policy/latest: \d+", self._run.current.output) is not None)
         for policy in standing_policies(self._run.run_dir):
             command = ["ompo", "policy", "activate", str(policy.version), "--pin", "--reason", "held by the campaign"]
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=60.0, env=self._environment
-            )
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=self._environment)
             if done.returncode:
                 self._say(f"no policy is held: {done.stderr.strip()}")
 

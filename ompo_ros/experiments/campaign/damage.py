@@ -7,6 +7,12 @@ from pathlib import Path
 
 from ompo_ros.experiments.campaign.faults import Fault
 
+_FILES = {
+    "registry": ("policies/registry.json",),
+    "metrics": ("metrics.csv", "episodes.csv"),
+    "record": ("record.json",),
+}
+
 
 def damage(run_dir: Path, fault: Fault) -> Path | None:
     """Damage the fault's file and name it; None where there is none yet."""
@@ -36,7 +42,6 @@ def _chosen(run_dir: Path, victim: str, rng: random.Random) -> Path | None:
     elif victim == "policy":
         candidates = sorted((run_dir / "policies" / "policies").glob("*.onnx"))
     else:
-        names = {"registry": "policies/registry.json", "metrics": "metrics.csv", "record": "record.json"}
-        candidates = [run_dir / names[victim]]
+        candidates = [run_dir / name for name in _FILES[victim]]
     existing = [path for path in candidates if path.is_file() and path.stat().st_size]
     return rng.choice(existing) if existing else None

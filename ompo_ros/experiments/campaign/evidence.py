@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +23,14 @@ class Standing:
     file: str
 
 
-def safe_steps(run_dir: Path) -> int:
-    """Target transitions in the newest whole checkpoint; 0 for none."""
+def safe_steps(run_dir: Path, damaged: Collection[Path]) -> int:
+    """Target transitions in the newest checkpoint that the campaign did not damage; 0 for none."""
     for folder in sorted((run_dir / "checkpoints").glob("checkpoint-*"), reverse=True):
-        try:
-            manifest = json.loads((folder / "manifest.json").read_text())
-            if all(_sha256(folder / name) == digest for name, digest in manifest["sha256"].items()):
-                return int(manifest["counters"]["seen"]["TARGET"])
-        except (OSError, ValueError, KeyError, TypeError):
+        if any(path.parent == folder for path in damaged):
             continue
+        with contextlib.suppress(OSError):  # just replaced by a newer one
+            manifest = json.loads((folder / "manifest.json").read_text())
+            return int(manifest["counters"]["seen"]["TARGET"])
     return 0
 
 
@@ -44,12 +45,15 @@ def standing_policies(run_dir: Path) -> list[Standing]:
     return found
 
 
-def is_lost(policy: Standing, run_dir: Path) -> bool:
-    """Whether a policy that stood is gone: from the registry, from the disk, or `stable` from its channel."""
+def is_lost(policy: Standing, run_dir: Path, *, channels_known: bool) -> bool:
+    """Whether a policy that stood is gone from the registry or the disk.
+
+    One on `stable` is also lost if it left that channel, unless the only record of the channels was destroyed.
+    """
     entries, active = _registry(run_dir)
     kept = [entry for entry in entries if entry["weights_sha256"] == policy.weights and _is_whole(run_dir, entry)]
     if policy.channel == "stable":
-        return not kept or active.get("stable") != policy.version
+        return not kept or (channels_known and active.get("stable") != policy.version)
     newer = [entry for entry in entries if entry["version"] > policy.version]
     return not kept and len(newer) < _KEPT
 

@@ -61,7 +61,7 @@ class Run:
 
     def start(self) -> None:
         """Launch; with resume where the run's folder holds a run."""
-        resume = (self.run_dir / "checkpoints").exists()
+        resume = any((self.run_dir / name).exists() for name in ("checkpoints", "metrics.csv", "record.json"))
         arguments = {
             "target": "mujoco",
             "target_domain": "paper",

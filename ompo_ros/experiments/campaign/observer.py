@@ -6,9 +6,7 @@ Runs as `python -m ompo_ros.experiments.campaign.observer FILE --robot PRESET --
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +14,6 @@ from typing import Any
 
 import rclpy
 from ompo_msgs.msg import LearnerStatus
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -91,18 +88,15 @@ class Observer(Node):
 
 
 def main() -> None:
-    """Listen until SIGINT or SIGTERM."""
+    """Listen until killed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("file", type=Path)
     parser.add_argument("--robot", default="panda")
     parser.add_argument("--driver", default="")
     parser.add_argument("--namespace", default="/ompo")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     rclpy.init()
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        rclpy.spin(Observer(arguments.file, read_limits(arguments.robot, arguments.driver), arguments.namespace))
-    rclpy.try_shutdown()
+    rclpy.spin(Observer(arguments.file, read_limits(arguments.robot, arguments.driver), arguments.namespace))
 
 
 if __name__ == "__main__":

@@ -117,6 +117,7 @@ def _transitions_lost(played: PlayedFault, following: float, recording: Recordin
 def _lost_policies(run: PlayedRun) -> list[tuple[int, Standing]]:
     """Policies that stood and are gone at the end, each once, with the last fault before which it stood."""
     damaged = {played.injection.damaged.name for played in run.played if played.injection.damaged}
+    channels_known = "registry.json" not in damaged
     last_stood: dict[tuple[str, str], tuple[int, Standing]] = {}
     for index, played in enumerate(run.played):
         for policy in played.standing:
@@ -124,5 +125,5 @@ def _lost_policies(run: PlayedRun) -> list[tuple[int, Standing]]:
     return [
         (index, policy)
         for index, policy in last_stood.values()
-        if policy.file not in damaged and is_lost(policy, run.run.run_dir)
+        if policy.file not in damaged and is_lost(policy, run.run.run_dir, channels_known=channels_known)
     ]
