@@ -20,6 +20,7 @@ from ompo_ros.experiments.campaign.limits import read_limits
 from ompo_ros.experiments.campaign.verdicts import Row, figures, judge
 
 _STARTED = time.monotonic()
+_INTERRUPTED = 130  # exit code, as shells give it
 
 
 class Campaign:
@@ -61,10 +62,18 @@ class Campaign:
         say(f"run {self._runs} {'has its report' if result.has_report else 'has NO report'}")
         for row in rows:
             say(f"  {row.what}: {row.outcome}")
-        if self._keep and sandbox.is_inside():
-            shutil.copytree(run_dir, folder / run_dir.name)
-        shutil.rmtree(run_dir, ignore_errors=not self._keep) if sandbox.is_inside() else None
+        if sandbox.is_inside() and run_dir.exists():  # its disk is small, and goes with the namespaces
+            if self._keep:
+                shutil.copytree(run_dir, folder / run_dir.name)
+            shutil.rmtree(run_dir)
         return result
+
+    def close(self) -> None:
+        """Leave only what is to be kept."""
+        if sandbox.is_inside():
+            sandbox.remove(self._disk)
+        if not self._keep:
+            shutil.rmtree(self._folder)
 
 
 def say(text: str) -> None:
@@ -121,6 +130,9 @@ def main() -> None:
     kinds = playable(asked)
     if set(kinds) & set(sandbox.NEEDED_BY) and not sandbox.is_inside():
         sandbox.enter(sys.argv[1:])
+    for kind in asked:
+        if kind not in kinds:
+            say(f"skipped: {kind} cannot be played here, docs/campaign.md says what it needs")
     if not kinds:
         raise SystemExit(
             f"none of {', '.join(asked)} can be played on this machine: docs/campaign.md says what they need"
@@ -133,14 +145,11 @@ def main() -> None:
         campaign.play(arguments.rounds)
     except KeyboardInterrupt:
         say("interrupted: the runs that are over follow")
+        sys.exit(_INTERRUPTED)
     finally:
-        if arguments.keep is None:
-            shutil.rmtree(folder, ignore_errors=True)
-    skipped = [kind for kind in asked if kind not in kinds]
-    for kind in skipped:
-        say(f"skipped: {kind} cannot be played here")
-    result = figures(campaign.rows, skipped)
-    sys.stdout.write(f"{table(campaign.rows)}\n{json.dumps(result)}\n")
+        campaign.close()
+        result = figures(campaign.rows, [kind for kind in asked if kind not in kinds])
+        sys.stdout.write(f"{table(campaign.rows)}\n{json.dumps(result)}\n")
     broken = any(value for name, value in result.items() if name not in ("faults", "skipped"))
     sys.exit(1 if broken else 0)
 

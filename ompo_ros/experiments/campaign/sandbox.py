@@ -58,6 +58,12 @@ def furnish(disk: Path) -> None:
         subprocess.run(command, check=True)
 
 
+def remove(disk: Path) -> None:
+    """Take the small disk away: its folder is outside the namespaces, and would stay."""
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+    disk.rmdir()
+
+
 def set_loopback(state: str) -> None:
     """Take the network `down` or bring it `up` again."""
     subprocess.run(["ip", "link", "set", "lo", state], check=True)
