@@ -168,7 +168,7 @@ class Story:
         while (time := begin + number * 0.04) < end:
             place += min(number, 2.0) / 2.0 * speed
             point = {"offset": 0.0, "position": [place, *HOME[1:]], "velocity": [], "acceleration": []}
-            self.rows.append({"kind": COMMAND, "time": time, "sent": time, "stamp": 0.0, "points": [point]})
+            self.rows.append({"kind": COMMAND, "time": time, "sent": time, "stamp": None, "points": [point]})
             number += 1.0
 
     def fault(self, kind, victim, begin, end=float("inf"), safe=0, standing=(), damaged=None):

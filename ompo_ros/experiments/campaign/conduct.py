@@ -7,14 +7,15 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ompo_ros.experiments.campaign import sandbox, shared_memory
 from ompo_ros.experiments.campaign.evidence import Standing, safe_steps, standing_policies
 from ompo_ros.experiments.campaign.fake_clock import FakeClock
-from ompo_ros.experiments.campaign.faults import Block, Fault
+from ompo_ros.experiments.campaign.faults import READERS, Block, Fault
 from ompo_ros.experiments.campaign.inject import Injection, inject
 from ompo_ros.experiments.campaign.launch import Run
 from ompo_ros.experiments.campaign.recording import moves_since
@@ -33,6 +34,12 @@ class PlayedFault:
     injection: Injection
     safe_steps: int  # target transitions that were on the disk, after whatever the fault damaged
     standing: list[Standing]
+
+    def __str__(self) -> str:
+        nothing = self.fault.kind == "files" and self.injection.damaged is None
+        return (
+            f"{READERS[self.fault.victim]} killed, there is no {self.fault.victim} yet" if nothing else str(self.fault)
+        )
 
 
 @dataclass
@@ -65,36 +72,43 @@ class Conductor:
         recording = folder / "recording.jsonl"
         offsets = self._clock.offsets if self._clock else []
         self._result = PlayedRun(self._run, block.driver, recording, offsets)
-        module = "ompo_ros.experiments.campaign.observer"
-        observer = [sys.executable, "-m", module, str(recording), "--driver", block.driver]
-        with (folder / "observer.log").open("wb") as log:
-            self._observer = subprocess.Popen(
-                observer, stdout=log, stderr=log, env=self._environment, start_new_session=True
-            )
 
     def play(self) -> PlayedRun:
         """Start, play all faults, wait for the report; always leaves nothing running."""
-        try:
-            self._wait_for_observer()
-            self._run.start()
-            self._hold_a_policy()
-            self._play_faults()
-            self._wait(REPORTS, until=lambda: False)
-            self._result.has_report = self._run.has_report
-        finally:
-            self._run.stop()
-            observed = shared_memory.locks_of(self._observer.pid)
-            self._observer.kill()  # it writes whole lines, and has nothing to save
-            self._observer.wait()
-            shared_memory.remove(observed)
+        with self._observed():
+            try:
+                self._run.start()
+                self._hold_a_policy()
+                self._play_faults()
+                self._wait(REPORTS, until=lambda: False)
+                self._result.has_report = self._run.has_report
+            finally:
+                self._run.stop()
         return self._result
 
-    def _wait_for_observer(self) -> None:
-        deadline = time.monotonic() + COMES_UP
-        while not self._result.recording.exists():
-            if self._observer.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the observer does not start: {self._result.recording.parent / 'observer.log'}")
-            time.sleep(0.1)
+    @contextmanager
+    def _observed(self) -> Iterator[None]:
+        """Have the observer listen before anything is launched, until all has ended."""
+        recording = self._result.recording
+        log = recording.with_name("observer.log")
+        module = "ompo_ros.experiments.campaign.observer"
+        command = [sys.executable, "-m", module, str(recording), "--driver", self._block.driver]
+        with log.open("wb") as output:
+            observer = subprocess.Popen(
+                command, stdout=output, stderr=output, env=self._environment, start_new_session=True
+            )
+        try:
+            deadline = time.monotonic() + COMES_UP
+            while not recording.exists():
+                if observer.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"the observer does not start:\n{log.read_text()}")
+                time.sleep(0.1)
+            yield
+        finally:
+            shared_memory_locks = shared_memory.locks_of(observer.pid)
+            observer.kill()  # it writes whole lines, and has nothing to save
+            observer.wait()
+            shared_memory.remove(shared_memory_locks)
 
     def _play_faults(self) -> None:
         waiting = list(self._block.faults)
@@ -109,7 +123,7 @@ class Conductor:
             self._damaged |= {injection.damaged} if injection.damaged else set()
             safe = min(before, self._safe_steps())
             self._result.played.append(PlayedFault(fault, injection, safe, standing))
-            self._say(str(fault))
+            self._say(str(self._result.played[-1]))
         self._result.left = waiting
 
     def _safe_steps(self) -> int:

@@ -39,7 +39,7 @@ class Observer(Node):
         self._file = path.open("w", buffering=1)
         self._limits = limits
         # One difference for all: two readings of it would shake the stamps against each other.
-        self._monotonic_at_epoch = time.monotonic() - time.time()
+        self._monotonic_at_epoch = time.monotonic_ns() - time.time_ns()
         command = JointTrajectory if limits.is_trajectory else Float64MultiArray
         on_command = self._on_trajectory if limits.is_trajectory else self._on_setpoint
         self._listen(command, limits.command_topic, on_command, _COMMANDS)
@@ -52,7 +52,7 @@ class Observer(Node):
     def _on_setpoint(self, msg: Float64MultiArray, info: Info) -> None:
         if len(msg.data) == len(self._limits.joint_names):  # a driver refuses others
             point = {"offset": 0.0, "position": list(msg.data), "velocity": [], "acceleration": []}
-            self._write(COMMAND, info, stamp=0.0, points=[point])
+            self._write(COMMAND, info, stamp=None, points=[point])
 
     def _on_trajectory(self, msg: JointTrajectory, info: Info) -> None:
         names = list(msg.joint_names)
@@ -69,8 +69,8 @@ class Observer(Node):
             for point in msg.points
             if len(point.positions) == len(names)
         ]
-        stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9
-        self._write(COMMAND, info, stamp=stamp + self._monotonic_at_epoch if stamp else 0.0, points=points)
+        stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
+        self._write(COMMAND, info, stamp=self._monotonic(stamp) if stamp else None, points=points)
 
     def _on_state(self, msg: JointState, info: Info) -> None:
         at = dict(zip(msg.name, msg.position, strict=False))
@@ -80,9 +80,13 @@ class Observer(Node):
     def _on_status(self, msg: LearnerStatus, info: Info) -> None:
         self._write(STATUS, info, target_steps=int(msg.target_steps))
 
+    def _monotonic(self, nanoseconds: int) -> float:
+        """Seconds on the monotonic clock, subtracted as whole numbers: a float of the epoch is too coarse for jerk."""
+        return (nanoseconds + self._monotonic_at_epoch) * 1e-9
+
     def _write(self, kind: str, info: Info, **values: object) -> None:
         now = time.monotonic()
-        sent, arrived = (info[f"{name}_timestamp"] * 1e-9 + self._monotonic_at_epoch for name in ("source", "received"))
+        sent, arrived = (self._monotonic(info[f"{name}_timestamp"]) for name in ("source", "received"))
         when = arrived if abs(arrived - now) < _TRUSTED else now
         self._file.write(json.dumps({"kind": kind, "time": when, "sent": sent, **values}) + "\n")
 

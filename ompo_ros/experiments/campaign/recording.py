@@ -88,7 +88,7 @@ def _command(row: dict[str, Any], disturbances: Disturbances) -> Command:
         for point in row["points"]
     )
     received, stamp = row["time"], row["stamp"]
-    starts = disturbances.on_our_clock(stamp, received) if stamp else None
+    starts = None if stamp is None else disturbances.on_our_clock(stamp, received)
     return Command(disturbances.arrival(row["sent"], received), points, starts)
 
 

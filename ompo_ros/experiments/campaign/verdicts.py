@@ -53,7 +53,7 @@ def judge(run: PlayedRun, limits: Limits) -> list[Row]:
     began = run.run.launches[0].begin
     driver = run.driver or "default"
     rows = [Row("no fault yet", 0.0, driver, is_fault=False)]
-    rows += [Row(str(played.fault), played.injection.begin - began, driver) for played in run.played]
+    rows += [Row(str(played), played.injection.begin - began, driver) for played in run.played]
     cuts = [(p.injection.begin, p.injection.end) for p in run.played if p.fault.kind == "network"]
     recording = read_recording(run.recording, Disturbances(run.clock_offsets, cuts))
     begins = [-math.inf, *(played.injection.begin for played in run.played)]
