@@ -1,13 +1,22 @@
 """The campaign's judge: clean command streams pass, and each check fires on a stream made to break it."""
 
 import dataclasses
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
+import rclpy
+from builtin_interfaces.msg import Duration, Time
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ompo_ros.experiments.campaign.checks import brakes_in_time, reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
+from ompo_ros.experiments.campaign.recording import Disturbances, read_recording
 
 FORWARD = read_limits("panda")
 TRAJECTORY = read_limits("panda", "franka_ros2")
@@ -203,3 +212,57 @@ def test_an_arm_that_starts_again_during_the_fault_is_a_late_hold():
 def test_an_arm_whose_commands_end_holds_in_time():
     motion, _ = reconstruct(braking_places(40)[:20], HOME, FORWARD, BEGIN + 6.0)
     assert brakes_in_time(motion, BEGIN + 19 * PERIOD, BEGIN + 6.0, PERIOD) is True
+
+
+# -- over DDS ----------------------------------------------------------------------------------------------------
+
+
+def to_msg(point):
+    offset = Duration(nanosec=round(point.offset % 1.0 * 1e9), sec=int(point.offset))
+    values = {"positions": point.position, "velocities": point.velocity, "accelerations": point.acceleration}
+    return JointTrajectoryPoint(time_from_start=offset, **{name: value.tolist() for name, value in values.items()})
+
+
+@pytest.fixture
+def arm(ros_domain):
+    """A node that plays collector and robot."""
+    rclpy.init()
+    yield rclpy.create_node("arm", namespace="/ompo")
+    rclpy.shutdown()
+
+
+def send_swing(arm, commands, states, jump):
+    """A second and a half of the swing, each message stamped half a second ahead; a jump comes in its middle."""
+    names, begin = list(TRAJECTORY.joint_names), time.time_ns() + 500_000_000
+    for i in range(38):
+        now = begin + i * 40_000_000
+        time.sleep(max(0.0, (now - 500_000_000 - time.time_ns()) * 1e-9))
+        states.publish(JointState(name=names, position=HOME.tolist()))
+        points = [smooth_point((i + 1) * PERIOD, PERIOD), stop_from((i + 1) * PERIOD, PERIOD)]
+        points = [dataclasses.replace(p, position=p.position + along(0, jump * (i > 20))) for p in points]
+        stamp = Time(sec=now // 10**9, nanosec=now % 10**9)
+        header, messages = Header(stamp=stamp), [to_msg(point) for point in points]
+        commands.publish(JointTrajectory(header=header, joint_names=names, points=messages))
+
+
+@pytest.mark.parametrize(("jump", "kinds_seen"), [(0.0, set()), (1.0, {"velocity", "acceleration"})])
+def test_the_observer_hears_stamped_trajectories_as_they_were_sent(arm, tmp_path, jump, kinds_seen):
+    path = tmp_path / "recording.jsonl"
+    commands = arm.create_publisher(JointTrajectory, TRAJECTORY.command_topic, 10)
+    states = arm.create_publisher(JointState, TRAJECTORY.state_topic, 10)
+    module = "ompo_ros.experiments.campaign.observer"
+    observer = subprocess.Popen([sys.executable, "-m", module, str(path), "--driver", "franka_ros2"])
+    try:
+        while not (commands.get_subscription_count() and states.get_subscription_count()):
+            time.sleep(0.05)
+        send_swing(arm, commands, states, jump)
+        while len(read_recording(path, Disturbances()).commands) < 38:
+            time.sleep(0.05)
+    finally:
+        observer.kill()
+        observer.wait()
+    heard = read_recording(path, Disturbances())
+    np.testing.assert_allclose(heard.states[0][1], HOME)
+    assert all(command.starts is not None for command in heard.commands)
+    _, violations = reconstruct(heard.commands, HOME, TRAJECTORY, heard.commands[-1].received + 1.5)
+    assert {violation.kind for violation in violations} == kinds_seen
