@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ompo_ros.experiments.campaign.checks import brakes_in_time, reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
-from ompo_ros.experiments.campaign.recording import Disturbances, read_recording
+from ompo_ros.experiments.campaign.recording import Disturbances, Recording, read_recording
 
 FORWARD = read_limits("panda")
 TRAJECTORY = read_limits("panda", "franka_ros2")
@@ -245,24 +245,38 @@ def send_swing(arm, commands, states, jump):
         commands.publish(JointTrajectory(header=header, joint_names=names, points=messages))
 
 
+def heard(path):
+    return read_recording(path, Disturbances()) if path.exists() else Recording()
+
+
+def wait_until_heard(path, commands, states):
+    """Publish until both ways are open; a trajectory of long ago moves no arm."""
+    names = list(TRAJECTORY.joint_names)
+    over = JointTrajectory(header=Header(stamp=Time(sec=1)), joint_names=names, points=[to_msg(stop_from(0.0, 0.0))])
+    while not (heard(path).commands and heard(path).states):
+        commands.publish(over)
+        states.publish(JointState(name=names, position=HOME.tolist()))
+        time.sleep(0.1)
+
+
 @pytest.mark.parametrize(("jump", "kinds_seen"), [(0.0, set()), (1.0, {"velocity", "acceleration"})])
 def test_the_observer_hears_stamped_trajectories_as_they_were_sent(arm, tmp_path, jump, kinds_seen):
     path = tmp_path / "recording.jsonl"
-    commands = arm.create_publisher(JointTrajectory, TRAJECTORY.command_topic, 10)
-    states = arm.create_publisher(JointState, TRAJECTORY.state_topic, 10)
+    commands = arm.create_publisher(JointTrajectory, TRAJECTORY.command_topic, 100)
+    states = arm.create_publisher(JointState, TRAJECTORY.state_topic, 100)
     module = "ompo_ros.experiments.campaign.observer"
     observer = subprocess.Popen([sys.executable, "-m", module, str(path), "--driver", "franka_ros2"])
     try:
-        while not (commands.get_subscription_count() and states.get_subscription_count()):
-            time.sleep(0.05)
+        wait_until_heard(path, commands, states)
+        before = len(heard(path).commands)
         send_swing(arm, commands, states, jump)
-        while len(read_recording(path, Disturbances()).commands) < 38:
+        while len(heard(path).commands) < before + 38:
             time.sleep(0.05)
     finally:
         observer.kill()
         observer.wait()
-    heard = read_recording(path, Disturbances())
-    np.testing.assert_allclose(heard.states[0][1], HOME)
-    assert all(command.starts is not None for command in heard.commands)
-    _, violations = reconstruct(heard.commands, HOME, TRAJECTORY, heard.commands[-1].received + 1.5)
+    recording = heard(path)
+    np.testing.assert_allclose(recording.states[0][1], HOME)
+    assert all(command.starts is not None for command in recording.commands)
+    _, violations = reconstruct(recording.commands, HOME, TRAJECTORY, recording.commands[-1].received + 1.5)
     assert {violation.kind for violation in violations} == kinds_seen
