@@ -8,7 +8,9 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from ompo_ros.policy.registry import Registry
+from ompo_ros.policy.registry_state import CHANNELS, STABLE, Entry
 
 _KEPT = 20  # newest policies that the server keeps
 
@@ -35,47 +37,47 @@ def safe_steps(run_dir: Path, damaged: Collection[Path]) -> int:
 
 
 def standing_policies(run_dir: Path) -> list[Standing]:
-    """The policies the registry's channels stand on, with whole files."""
-    entries, active = _registry(run_dir)
+    """The policies that the channels stand on, with whole files; none while the registry cannot be read."""
+    registry = _registry(run_dir)
+    if registry is None:
+        return []
     found = []
-    for channel, version in active.items():
-        entry = next((entry for entry in entries if entry["version"] == version), None)
+    for channel in CHANNELS:
+        entry = _entry(registry, registry.active(channel))
         if entry is not None and _is_whole(run_dir, entry):
-            found.append(Standing(channel, version, entry["weights_sha256"], _file_name(entry)))
+            found.append(Standing(channel, entry.version, entry.weights_sha256, entry.file_name))
     return found
 
 
 def is_lost(policy: Standing, run_dir: Path, *, channels_known: bool) -> bool:
-    """Whether a policy that stood is gone from the registry or the disk.
+    """Whether a policy that stood is gone, as a user sees who opens the registry after the run.
 
     One on `stable` is also lost if it left that channel, unless the only record of the channels was destroyed.
     """
-    entries, active = _registry(run_dir)
-    kept = [entry for entry in entries if entry["weights_sha256"] == policy.weights and _is_whole(run_dir, entry)]
-    if policy.channel == "stable":
-        return not kept or (channels_known and active.get("stable") != policy.version)
-    newer = [entry for entry in entries if entry["version"] > policy.version]
+    registry = _registry(run_dir)
+    if registry is None:
+        return True
+    kept = any(entry.weights_sha256 == policy.weights and _is_whole(run_dir, entry) for entry in registry.entries)
+    if policy.channel == STABLE:
+        return not kept or (channels_known and registry.active(STABLE) != policy.version)
+    newer = [entry for entry in registry.entries if entry.version > policy.version]
     return not kept and len(newer) < _KEPT
 
 
-def _registry(run_dir: Path) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def _registry(run_dir: Path) -> Registry | None:
     try:
-        state = json.loads((run_dir / "policies" / "registry.json").read_text())
-        return state["entries"], {move["channel"]: move["version"] for move in state["moves"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        return [], {}
+        return Registry(run_dir / "policies", read_only=True)
+    except (RuntimeError, OSError):
+        return None
 
 
-def _is_whole(run_dir: Path, entry: dict[str, Any]) -> bool:
+def _entry(registry: Registry, version: int) -> Entry | None:
+    return next((entry for entry in registry.entries if entry.version == version), None)
+
+
+def _is_whole(run_dir: Path, entry: Entry) -> bool:
     try:
-        return _sha256(run_dir / "policies" / "policies" / _file_name(entry)) == str(entry["sha256"])
+        content = (run_dir / "policies" / "policies" / entry.file_name).read_bytes()
     except OSError:
         return False
-
-
-def _file_name(entry: dict[str, Any]) -> str:
-    return f"{entry['version']:010d}-{entry['sha256']}.onnx"
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(content).hexdigest() == entry.sha256

@@ -61,7 +61,7 @@ class Run:
 
     def start(self) -> None:
         """Launch; with resume where the run's folder holds a run."""
-        resume = any((self.run_dir / name).exists() for name in ("checkpoints", "metrics.csv", "record.json"))
+        resume = self._holds_run()
         arguments = {
             "target": "mujoco",
             "target_domain": "paper",
@@ -80,6 +80,12 @@ class Run:
                 command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True, env=self._environment
             )
         self.launches.append(Launch(process, log, time.monotonic(), time.time()))
+
+    def _holds_run(self) -> bool:
+        """As a user sees it, who also does what the launch before said."""
+        if self.launches and "no run to resume" in self.current.output:
+            return False
+        return any((self.run_dir / name).exists() for name in ("checkpoints", "metrics.csv", "record.json"))
 
     @property
     def current(self) -> Launch:
