@@ -43,14 +43,16 @@ def reconstruct(
 
 
 def brakes_in_time(motion: Motion, begin: float, end: float, period: float) -> bool | None:
-    """Whether the arm brakes or stands from 100 ms after a fault's begin; None if the fault ended too soon to judge."""
+    """Whether the arm brakes or stands from 100 ms after a fault's begin; None if the fault ended too soon to judge.
+
+    Speeds are compared a period apart: between two points of a trajectory they ripple.
+    """
     due = begin + HOLD_WITHIN
     if end < due + period or not motion.times.size:
         return None
-    speed = motion.speed_at(due)
-    later, rest_of_it = motion.speed_at(due + period), motion.top_speed_between(due, min(end, due + 1.0))
+    speed, later = motion.speed_at(due), motion.speed_at(due + period)
     falls = speed <= _REST or later <= max(speed * (1.0 - SHARE), _REST)
-    return falls and rest_of_it <= speed * (1.0 + SHARE) + _REST
+    return falls and motion.top_speed_between(due + period, min(end, due + 1.0)) <= speed + _REST
 
 
 def _position_violations(motion: Motion, limits: Limits) -> list[Violation]:
