@@ -29,7 +29,8 @@ READERS: Final = {
 _PER_RUN: Final = (8, 12)
 _PAUSE: Final = (2.0, 6.0)  # s
 _EARLY: Final = 0.2  # share of the faults
-_SHAPES_A_RUN: Final = ("network", "clock")  # kinds for which the whole run is set up otherwise
+# Kinds for which the whole run is set up otherwise; each driver meets runs without them too.
+_LEFT_OUT: Final = ((), ("network",), ("clock",), ("network", "clock"))
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,18 @@ class Block:
 def plan(seed: int, kinds: Sequence[str]) -> Iterator[Block]:
     """Draw the faults of a campaign, run by run, the drivers in turn; the same seed draws the same."""
     rng = random.Random(seed)
+    left_out = {driver: _shuffled(rng) for driver in DRIVERS}
     for driver in itertools.cycle(rng.sample(DRIVERS, len(DRIVERS))):
-        left_out = {kind for kind in _SHAPES_A_RUN if rng.random() < 0.5}
-        chosen = [kind for kind in kinds if kind not in left_out] or list(kinds)
+        without = next(left_out[driver])
+        chosen = [kind for kind in kinds if kind not in without] or list(kinds)
         drawn = (_draw(rng, chosen) for _ in range(rng.randint(*_PER_RUN)))
         yield Block(driver, tuple(replace(fault, early=rng.random() < _EARLY) for fault in drawn))
+
+
+def _shuffled(rng: random.Random) -> Iterator[tuple[str, ...]]:
+    """What runs leave out, each of the possibilities once before any comes again."""
+    while True:
+        yield from rng.sample(_LEFT_OUT, len(_LEFT_OUT))
 
 
 def _draw(rng: random.Random, kinds: Sequence[str]) -> Fault:
