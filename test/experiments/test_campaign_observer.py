@@ -72,6 +72,16 @@ def kinds(commands, limits):
     return sorted({violation.kind for violation in reconstruct(commands, HOME, limits, BEGIN + 6.0)[1]})
 
 
+def test_the_judge_of_the_motion_shares_no_code_with_control():
+    code = """
+import sys
+from ompo_ros.experiments.campaign import checks, limits, observer, recording
+print([name for name in sys.modules if name.startswith("ompo_ros.") and "experiments" not in name])
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "['ompo_ros.resources']"
+
+
 def test_limits_come_from_the_preset_itself():
     assert FORWARD.velocity.tolist() == [2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61]
     assert (FORWARD.is_trajectory, TRAJECTORY.is_trajectory) == (False, True)
@@ -177,11 +187,13 @@ def test_a_message_that_is_over_is_dropped():
     np.testing.assert_allclose(motion.positions, np.tile(HOME, (motion.times.size, 1)))
 
 
-def test_excesses_in_a_row_are_one_violation_and_far_ones_are_two():
+def test_excesses_at_once_are_one_violation_and_lasting_ones_are_several():
     once = setpoints([0.0, 0.0, 0.03, 0.0, 0.03])
     again = setpoints([0.0, 0.0, 0.03], begin=BEGIN + 3.0)
-    assert len(reconstruct(once, HOME, FORWARD, BEGIN + 6.0)[1]) == 1
-    assert len(reconstruct(once + again, HOME, FORWARD, BEGIN + 6.0)[1]) == 2
+    lasting = setpoints([0.0, 0.03] * 25)
+    counts = [len(reconstruct(c, HOME, FORWARD, BEGIN + 6.0)[1]) for c in (once, once + again, lasting)]
+    assert counts[:2] == [1, 2]
+    assert counts[2] >= 7
 
 
 def braking_places(brake_after):

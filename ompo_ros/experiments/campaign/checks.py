@@ -17,7 +17,7 @@ JERK_SHARE = 0.1
 POSITION_SLACK = 1e-4  # rad
 HOLD_WITHIN = 0.1  # s from a fault until the arm must be braking
 _REST = 0.02  # rad/s; slower counts as standing
-_ONE_EVENT = 0.25  # s; nearer excesses of one kind are one violation
+_ONE_EVENT = 0.25  # s; excesses of one kind within it are one violation, longer ones are several
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,13 @@ def _step_violations(steps: Sequence[Step], limits: Limits) -> list[Violation]:
 
 
 def _events(kind: str, times: Array, ratios: Array) -> list[Violation]:
-    """One violation for each stretch of excess; what is not a number is beyond every limit."""
+    """One violation for each quarter of a second with an excess; what is not a number is beyond every limit."""
     ratios = np.where(np.isfinite(ratios), ratios, np.inf)
     exceeding = np.flatnonzero((ratios > 1.0).any(axis=1))
-    if not exceeding.size:
-        return []
-    breaks = np.flatnonzero(np.diff(times[exceeding]) > _ONE_EVENT) + 1
     events = []
-    for stretch in np.split(exceeding, breaks):
-        worst = ratios[stretch]
-        joint = int(worst.max(axis=0).argmax())
-        events.append(Violation(float(times[stretch[0]]), kind, joint, float(worst.max())))
+    while exceeding.size:
+        together = times[exceeding] <= times[exceeding[0]] + _ONE_EVENT
+        worst = ratios[exceeding[together]].max(axis=0)
+        events.append(Violation(float(times[exceeding[0]]), kind, int(worst.argmax()), float(worst.max())))
+        exceeding = exceeding[~together]
     return events
