@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapt test test-slow lint clean
+.PHONY: help setup adapt campaign test test-slow lint clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ setup: ## make or refresh .venv (ROS 2, messages, packages); cheap when nothing 
 
 adapt: setup ## adapt a simulated Panda arm: ros2 launch ompo_ros adapt.launch.py ARGS="name:=value ..."
 	@tools/with_ros ros2 launch ompo_ros adapt.launch.py $(ARGS)
+
+campaign: setup ## play 100 random faults on adaptation runs and count what breaks (docs/campaign.md)
+	@tools/with_ros python -m ompo_ros.experiments.campaign $(ARGS)
 
 lint: setup ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -1,13 +1,22 @@
 """The campaign's judge: clean command streams pass, and each check fires on a stream made to break it."""
 
 import dataclasses
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
+import rclpy
+from builtin_interfaces.msg import Duration, Time
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ompo_ros.experiments.campaign.checks import brakes_in_time, reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
+from ompo_ros.experiments.campaign.recording import Disturbances, Recording, read_recording
 
 FORWARD = read_limits("panda")
 TRAJECTORY = read_limits("panda", "franka_ros2")
@@ -61,6 +70,16 @@ def smooth_trajectories(number=100, stamped=True, order=2, delay=0.0):
 
 def kinds(commands, limits):
     return sorted({violation.kind for violation in reconstruct(commands, HOME, limits, BEGIN + 6.0)[1]})
+
+
+def test_the_judge_of_the_motion_shares_no_code_with_control():
+    code = """
+import sys
+from ompo_ros.experiments.campaign import checks, limits, observer, recording
+print([name for name in sys.modules if name.startswith("ompo_ros.") and "experiments" not in name])
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "['ompo_ros.resources']"
 
 
 def test_limits_come_from_the_preset_itself():
@@ -168,11 +187,13 @@ def test_a_message_that_is_over_is_dropped():
     np.testing.assert_allclose(motion.positions, np.tile(HOME, (motion.times.size, 1)))
 
 
-def test_excesses_in_a_row_are_one_violation_and_far_ones_are_two():
+def test_excesses_at_once_are_one_violation_and_lasting_ones_are_several():
     once = setpoints([0.0, 0.0, 0.03, 0.0, 0.03])
     again = setpoints([0.0, 0.0, 0.03], begin=BEGIN + 3.0)
-    assert len(reconstruct(once, HOME, FORWARD, BEGIN + 6.0)[1]) == 1
-    assert len(reconstruct(once + again, HOME, FORWARD, BEGIN + 6.0)[1]) == 2
+    lasting = setpoints([0.0, 0.03] * 25)
+    counts = [len(reconstruct(c, HOME, FORWARD, BEGIN + 6.0)[1]) for c in (once, once + again, lasting)]
+    assert counts[:2] == [1, 2]
+    assert counts[2] >= 7
 
 
 def braking_places(brake_after):
@@ -203,3 +224,71 @@ def test_an_arm_that_starts_again_during_the_fault_is_a_late_hold():
 def test_an_arm_whose_commands_end_holds_in_time():
     motion, _ = reconstruct(braking_places(40)[:20], HOME, FORWARD, BEGIN + 6.0)
     assert brakes_in_time(motion, BEGIN + 19 * PERIOD, BEGIN + 6.0, PERIOD) is True
+
+
+# -- over DDS ----------------------------------------------------------------------------------------------------
+
+
+def to_msg(point):
+    offset = Duration(nanosec=round(point.offset % 1.0 * 1e9), sec=int(point.offset))
+    values = {"positions": point.position, "velocities": point.velocity, "accelerations": point.acceleration}
+    return JointTrajectoryPoint(time_from_start=offset, **{name: value.tolist() for name, value in values.items()})
+
+
+@pytest.fixture
+def arm(ros_domain):
+    """A node that plays collector and robot."""
+    rclpy.init()
+    yield rclpy.create_node("arm", namespace="/ompo")
+    rclpy.shutdown()
+
+
+def send_swing(arm, commands, states, jump):
+    """A second and a half of the swing, each message stamped half a second ahead; a jump comes in its middle."""
+    names, begin = list(TRAJECTORY.joint_names), time.time_ns() + 500_000_000
+    for i in range(38):
+        now = begin + i * 40_000_000
+        time.sleep(max(0.0, (now - 500_000_000 - time.time_ns()) * 1e-9))
+        states.publish(JointState(name=names, position=HOME.tolist()))
+        points = [smooth_point((i + 1) * PERIOD, PERIOD), stop_from((i + 1) * PERIOD, PERIOD)]
+        points = [dataclasses.replace(p, position=p.position + along(0, jump * (i > 20))) for p in points]
+        stamp = Time(sec=now // 10**9, nanosec=now % 10**9)
+        header, messages = Header(stamp=stamp), [to_msg(point) for point in points]
+        commands.publish(JointTrajectory(header=header, joint_names=names, points=messages))
+
+
+def heard(path):
+    return read_recording(path, Disturbances()) if path.exists() else Recording()
+
+
+def wait_until_heard(path, commands, states):
+    """Publish until both ways are open; a trajectory of long ago moves no arm."""
+    names = list(TRAJECTORY.joint_names)
+    over = JointTrajectory(header=Header(stamp=Time(sec=1)), joint_names=names, points=[to_msg(stop_from(0.0, 0.0))])
+    while not (heard(path).commands and heard(path).states):
+        commands.publish(over)
+        states.publish(JointState(name=names, position=HOME.tolist()))
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(("jump", "kinds_seen"), [(0.0, set()), (1.0, {"velocity", "acceleration"})])
+def test_the_observer_hears_stamped_trajectories_as_they_were_sent(arm, tmp_path, jump, kinds_seen):
+    path = tmp_path / "recording.jsonl"
+    commands = arm.create_publisher(JointTrajectory, TRAJECTORY.command_topic, 100)
+    states = arm.create_publisher(JointState, TRAJECTORY.state_topic, 100)
+    module = "ompo_ros.experiments.campaign.observer"
+    observer = subprocess.Popen([sys.executable, "-m", module, str(path), "--driver", "franka_ros2"])
+    try:
+        wait_until_heard(path, commands, states)
+        before = len(heard(path).commands)
+        send_swing(arm, commands, states, jump)
+        while len(heard(path).commands) < before + 38:
+            time.sleep(0.05)
+    finally:
+        observer.kill()
+        observer.wait()
+    recording = heard(path)
+    np.testing.assert_allclose(recording.states[0][1], HOME)
+    assert all(command.starts is not None for command in recording.commands)
+    _, violations = reconstruct(recording.commands, HOME, TRAJECTORY, recording.commands[-1].received + 1.5)
+    assert {violation.kind for violation in violations} == kinds_seen

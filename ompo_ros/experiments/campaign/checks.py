@@ -17,7 +17,7 @@ JERK_SHARE = 0.1
 POSITION_SLACK = 1e-4  # rad
 HOLD_WITHIN = 0.1  # s from a fault until the arm must be braking
 _REST = 0.02  # rad/s; slower counts as standing
-_ONE_EVENT = 0.25  # s; nearer excesses of one kind are one violation
+_ONE_EVENT = 0.25  # s; excesses of one kind within it are one violation, longer ones are several
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,16 @@ def reconstruct(
 
 
 def brakes_in_time(motion: Motion, begin: float, end: float, period: float) -> bool | None:
-    """Whether the arm brakes or stands from 100 ms after a fault's begin; None if the fault ended too soon to judge."""
+    """Whether the arm brakes or stands from 100 ms after a fault's begin; None if the fault ended too soon to judge.
+
+    Speeds are compared a period apart: between two points of a trajectory they ripple.
+    """
     due = begin + HOLD_WITHIN
     if end < due + period or not motion.times.size:
         return None
-    speed = motion.speed_at(due)
-    later, rest_of_it = motion.speed_at(due + period), motion.top_speed_between(due, min(end, due + 1.0))
+    speed, later = motion.speed_at(due), motion.speed_at(due + period)
     falls = speed <= _REST or later <= max(speed * (1.0 - SHARE), _REST)
-    return falls and rest_of_it <= speed * (1.0 + SHARE) + _REST
+    return falls and motion.top_speed_between(due + period, min(end, due + 1.0)) <= speed + _REST
 
 
 def _position_violations(motion: Motion, limits: Limits) -> list[Violation]:
@@ -93,15 +95,13 @@ def _step_violations(steps: Sequence[Step], limits: Limits) -> list[Violation]:
 
 
 def _events(kind: str, times: Array, ratios: Array) -> list[Violation]:
-    """One violation for each stretch of excess; what is not a number is beyond every limit."""
+    """One violation for each quarter of a second with an excess; what is not a number is beyond every limit."""
     ratios = np.where(np.isfinite(ratios), ratios, np.inf)
     exceeding = np.flatnonzero((ratios > 1.0).any(axis=1))
-    if not exceeding.size:
-        return []
-    breaks = np.flatnonzero(np.diff(times[exceeding]) > _ONE_EVENT) + 1
     events = []
-    for stretch in np.split(exceeding, breaks):
-        worst = ratios[stretch]
-        joint = int(worst.max(axis=0).argmax())
-        events.append(Violation(float(times[stretch[0]]), kind, joint, float(worst.max())))
+    while exceeding.size:
+        together = times[exceeding] <= times[exceeding[0]] + _ONE_EVENT
+        worst = ratios[exceeding[together]].max(axis=0)
+        events.append(Violation(float(times[exceeding[0]]), kind, int(worst.argmax()), float(worst.max())))
+        exceeding = exceeding[~together]
     return events

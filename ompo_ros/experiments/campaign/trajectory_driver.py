@@ -51,16 +51,19 @@ def follow_trajectories(commands: Sequence[Command], start: Array, until: float)
     last = max(math.ceil(until / TICK), ticks[-1] + 1)
     first = (ticks[0] - _BEFORE) * TICK
     plan = [_hold(first, start)]
-    times = [np.arange(ticks[0] - _BEFORE, ticks[0]) * TICK]
+    times = [_grid(ticks[0] - _BEFORE, ticks[0])]
     positions = [_sample(plan, times[0])]
     for command, tick, following in zip(heard, ticks, [*ticks[1:], last], strict=True):
         plan = _plan_of(command, plan, tick * TICK) or plan
-        sampled = np.arange(tick, following) * TICK
-        times.append(sampled)
-        positions.append(_sample(plan, sampled))
+        times.append(_grid(tick, following))
+        positions.append(_sample(plan, times[-1]))
     path = np.concatenate(positions)
     velocities = np.diff(path, axis=0, prepend=path[:1]) / TICK
     return Motion(np.concatenate(times), path, velocities)
+
+
+def _grid(begin: int, end: int) -> Array:
+    return np.arange(begin, end, dtype=np.float64) * TICK
 
 
 def _plan_of(command: Command, plan: list[_Segment], now: float) -> list[_Segment]:

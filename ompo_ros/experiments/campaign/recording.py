@@ -1,0 +1,96 @@
+"""What the observer writes down, one JSON object a line, and how the judge reads it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ompo_ros.experiments.campaign.commands import Command, Point
+from ompo_ros.experiments.campaign.limits import Array
+
+COMMAND, STATE, STATUS = "command", "state", "status"
+_TAIL = 1 << 16  # bytes, some seconds of a run
+_NEAR = 1.0  # s that a message may take to this process on a busy machine
+
+
+@dataclass
+class Recording:
+    """A run as the observer heard it; all times in seconds of its monotonic clock."""
+
+    commands: list[Command] = field(default_factory=list)
+    states: list[tuple[float, Array]] = field(default_factory=list)
+    target_steps: list[tuple[float, int]] = field(default_factory=list)
+
+    def commands_between(self, begin: float, end: float) -> list[Command]:
+        """The commands of one launch."""
+        return [command for command in self.commands if begin <= command.received < end]
+
+    def position_before(self, time: float) -> Array | None:
+        """Where the arm was last measured before a moment."""
+        before = [position for measured, position in self.states if measured <= time]
+        return before[-1] if before else None
+
+
+@dataclass(frozen=True)
+class Disturbances:
+    """What the campaign did to time: the offsets its clock ever had (s), and when the network was cut."""
+
+    offsets: Sequence[float] = ()
+    cuts: Sequence[tuple[float, float]] = ()
+
+    def on_our_clock(self, stamp: float, received: float) -> float:
+        """A sender's time, by whichever of the offsets puts it nearest to its arrival."""
+        return min((stamp - offset for offset in (0.0, *self.offsets)), key=lambda time: abs(time - received))
+
+    def arrival(self, sent: float, received: float) -> float:
+        """When a driver gets a message: at once, unless the network was cut; waits for a core here are our own."""
+        sent = self.on_our_clock(sent, received)
+        held_up = any(begin <= received and sent <= end for begin, end in self.cuts)
+        return received if held_up or not 0.0 <= received - sent < _NEAR else sent
+
+
+def read_recording(path: Path, disturbances: Disturbances) -> Recording:
+    """Read what the observer of a run wrote."""
+    recording = Recording()
+    readers: dict[str, Callable[[dict[str, Any]], None]] = {
+        COMMAND: lambda row: recording.commands.append(_command(row, disturbances)),
+        STATE: lambda row: recording.states.append((row["time"], np.array(row["position"]))),
+        STATUS: lambda row: recording.target_steps.append((row["time"], row["target_steps"])),
+    }
+    for row in _rows(path):
+        readers[row["kind"]](row)
+    return recording
+
+
+def moves_since(path: Path, time: float) -> bool:
+    """Whether the observer has heard a command after a moment; looks at the end of its file only."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL))
+        lines = file.read().split(b"\n")[1:-1]
+    return any(row["kind"] == COMMAND and row["time"] > time for row in map(json.loads, reversed(lines)))
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Whole lines only: the observer may be at the last one."""
+    for line in path.read_text().splitlines(keepends=True):
+        if line.endswith("\n"):
+            yield json.loads(line)
+
+
+def _command(row: dict[str, Any], disturbances: Disturbances) -> Command:
+    points = tuple(
+        Point(point["offset"], np.array(point["position"]), _array(point["velocity"]), _array(point["acceleration"]))
+        for point in row["points"]
+    )
+    received, stamp = row["time"], row["stamp"]
+    starts = None if stamp is None else disturbances.on_our_clock(stamp, received)
+    return Command(disturbances.arrival(row["sent"], received), points, starts)
+
+
+def _array(values: list[float]) -> Array | None:
+    return np.array(values) if values else None
