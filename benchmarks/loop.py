@@ -279,7 +279,7 @@ def measure_control(seconds: float) -> tuple[int, int, float]:
         nodes.enter_context(running("policy_server", registry_dir=f"{folder}/policies"))
         nodes.enter_context(running("source_collector"))
         nodes.enter_context(running("robot_sim", **stand_in()))
-        nodes.enter_context(running("target_collector"))
+        nodes.enter_context(running("target_collector", enabled=True))
         peer = nodes.enter_context(Peer())
         reports: list[dict[str, str]] = []
         statuses: list[LearnerStatus] = []

@@ -82,5 +82,8 @@ def _refuse_other_parameters(folder: Path, file: Path) -> None:
 
 def finished_report(folder: Path, target_steps: int) -> str | None:
     """The report of a run that has nothing left to do; None where there are steps or evaluations to come."""
-    finished, path = read_record(folder).get("finished", 0), folder / REPORT
+    try:
+        finished, path = read_record(folder).get("finished", 0), folder / REPORT
+    except (ValueError, RecursionError):
+        return None  # the run manager goes on without it, and says so
     return path.read_text() if 0 < target_steps <= finished and path.exists() else None

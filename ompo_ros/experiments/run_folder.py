@@ -25,7 +25,12 @@ class RunFolder:
         self.path = path
         self.samples = Table(path / METRICS, Sample)
         self._episodes = Table(path / EPISODES, Episode)
-        self.record = RunRecord(target_steps, **_evaluations(read_record(path)))
+        self.damage = ""  # what is wrong with record.json
+        try:
+            evaluations = _evaluations(read_record(path))
+        except (ValueError, TypeError, RecursionError) as error:
+            self.damage, evaluations = f"{path / RECORD} is damaged ({error}): going on without its evaluations", {}
+        self.record = RunRecord(target_steps, **evaluations)
         for sample in self.samples:
             self.record.last = sample
         for episode in self._episodes:
@@ -41,6 +46,9 @@ class RunFolder:
 
     def keep_evaluations(self) -> None:
         """Write what the tables do not hold."""
+        if self.damage:
+            (self.path / RECORD).replace(self.path / f"{RECORD}.damaged")
+            self.damage = ""
         record = self.record
         evaluations = {
             name: dataclasses.asdict(evaluation) if evaluation else None
@@ -52,11 +60,10 @@ class RunFolder:
 def read_record(folder: Path) -> dict[str, Any]:
     """The content of record.json; empty where there is none."""
     path = folder / RECORD
-    try:
-        values = json.loads(path.read_text()) if path.exists() else {}
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged ({error}): move it away to go on without its evaluations") from error
-    return dict(values)
+    values = json.loads(path.read_text()) if path.exists() else {}
+    if not isinstance(values, dict) or type(values.get("finished", 0)) is not int:
+        raise ValueError("it is not a record")
+    return values
 
 
 def _evaluations(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ompo_ros.domains.tasks import Task
 from ompo_ros.learning import make_agent
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.learning.recovery import Recovery
-from ompo_ros.learning.run_folder import RunFolder
+from ompo_ros.learning.learner_folder import LearnerFolder
 from ompo_ros.learning.run_log import RunLog
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.identity import Identity
@@ -64,7 +64,7 @@ class Learner(Node):
         refuse_unknown(self)
         self._bounds = contract.bounds
         self._agent = make_agent(config, contract.observation_size, contract.action_size, seed, device)
-        self._folder = RunFolder(run_dir, keep, self.get_logger().warning)
+        self._folder = LearnerFolder(run_dir, keep, self.get_logger().warning)
         resumed = self._folder.begin(self._agent, resume)
         if resumed is None and pretrained:
             load_networks(self._agent, resource_path(pretrained))

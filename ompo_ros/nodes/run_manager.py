@@ -59,6 +59,8 @@ class RunManager(Node):
         refuse_unknown(self)
         self._folder = RunFolder(run_dir, target_steps)
         self._record = self._folder.record
+        if self._folder.damage:
+            self.get_logger().warning(self._folder.damage)
         self._began: float | None = None
         self._learner: LearnerStatus | None = None
         self._awaited = (0, 0.0)  # version of the actor whose policy is waited for, and since when

@@ -89,7 +89,12 @@ def test_the_report_is_made_from_the_files(tmp_path):
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_damaged_record_is_refused_with_what_to_do(tmp_path):
-    (tmp_path / "record.json").write_text("{")
-    with pytest.raises(ValueError, match=r"record.json is damaged .*: move it away"):
-        RunFolder(tmp_path, 1000)
+@pytest.mark.parametrize("content", ["{", "[]", '{"finished": "yes"}', '{"before": {"colour": 1}}'])
+def test_a_damaged_record_is_kept_aside_and_the_run_goes_on(tmp_path, content):
+    (tmp_path / "record.json").write_text(content)
+    folder = RunFolder(tmp_path, 1000)
+    assert "record.json is damaged" in folder.damage
+    assert (folder.record.before, folder.record.finished) == (None, 0)
+    folder.keep_evaluations()
+    assert (tmp_path / "record.json.damaged").read_text() == content
+    assert not RunFolder(tmp_path, 1000).damage

@@ -67,7 +67,7 @@ class Collectors:
         sequence = self.sequence[stream]
         self.sequence[stream] += 1
         msg = transitions_to_msg(
-            transitions(stream, seed=sequence), collector_id=stream.name, run=1, sequence=sequence, stamp=Time()
+            transitions(stream, seed=sequence), collector_id=stream.name, session=1, sequence=sequence, stamp=Time()
         )
         for field, value in changes.items():
             setattr(msg, field, value)

@@ -46,7 +46,7 @@ def test_numbers_no_sender_can_reach_are_refused_and_counted(collectors, learner
     with survived_by(learner, collectors):
         collectors.send(Origin.TARGET)
         for run in (1, 1, 2, 2, 3, 3, 1):
-            collectors.send(Origin.TARGET, run=run, sequence=LAST, reward=[float("nan")] * 64)
+            collectors.send(Origin.TARGET, session=run, sequence=LAST, reward=[float("nan")] * 64)
         collectors.send(Origin.TARGET, sequence=LAST)
         collectors.send(Origin.TARGET, sequence=1)
         collectors.until(target_steps=128, refused_messages=8, lost_batches=0)
@@ -134,8 +134,8 @@ def test_no_message_however_strange_ends_the_learner(collectors, learner):
         for _ in range(150):
             collectors.send(rng.choice(list(Origin)), **hostile_changes(rng))
             episodes.publish(hostile_episode(rng))
-        collectors.send(Origin.SOURCE, collector_id="sound source", run=5)
-        collectors.send(Origin.TARGET, collector_id="sound target", run=5)
+        collectors.send(Origin.SOURCE, collector_id="sound source", session=5)
+        collectors.send(Origin.TARGET, collector_id="sound target", session=5)
         said = lambda: collectors.status[-1].updates >= 64 and collectors.status[-1].refused_messages > 150  # noqa: E731
         collectors.probe.spin_until(said, hint=lambda: str(collectors.status[-1]))
         assert all(abs(value) < 1e9 for value in collectors.status[-1].metric_values)

@@ -12,7 +12,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from ompo_ros.conversions import metrics_from_msg, tensors_from_msg
 from ompo_ros.learning import Config, checkpoint, make_agent
-from ompo_ros.learning.run_folder import RunFolder
+from ompo_ros.learning.learner_folder import RunFolder
 from ompo_ros.transitions import Origin
 
 

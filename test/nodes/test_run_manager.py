@@ -45,7 +45,7 @@ class Learner(Probe):
         self.status = LearnerStatus(state=LearnerStatus.TRAINING, policy_version=3)
 
     def publish_policy(self) -> None:
-        self.policies.publish(artifact_to_msg(shipped_policy(3).onnx, {}, version=3, stamp=Time()))
+        self.policies.publish(artifact_to_msg(shipped_policy(3).onnx, version=3))
 
     def report_until(self, condition) -> None:
         """Publish status after status, each a step further."""

@@ -1,4 +1,4 @@
-"""A run's folder: one learner at a time, its checkpoints, and the number of its newest policy."""
+"""A learner's share of a run folder: one learner at a time, its checkpoints, and the number of its newest policy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class UnusableRun(ValueError):
     """A folder this learner cannot work in; the message says what the user can do."""
 
 
-class RunFolder:
+class LearnerFolder:
     """Held while the process lives; `version` is the newest policy's, 0 for none."""
 
     def __init__(self, folder: Path, keep: int, warn: Callable[[str], None]) -> None:

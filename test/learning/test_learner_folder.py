@@ -6,7 +6,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from ompo_ros.learning import checkpoint
-from ompo_ros.learning.run_folder import LEAP, RunFolder, UnusableRun
+from ompo_ros.learning.learner_folder import LEAP, LearnerFolder, UnusableRun
 from ompo_ros.learning.run_log import RunLog
 
 
@@ -18,7 +18,7 @@ def folder(tmp_path):
     def open_folder():
         while opened:
             opened.pop().close()
-        opened.append(RunFolder(tmp_path, 2, warnings.append))
+        opened.append(LearnerFolder(tmp_path, 2, warnings.append))
         return opened[-1]
 
     open_folder.warnings = warnings
@@ -26,11 +26,11 @@ def folder(tmp_path):
 
 
 def test_a_second_learner_is_refused_until_the_first_is_gone(tmp_path):
-    first = RunFolder(tmp_path, 2, pytest.fail)
+    first = LearnerFolder(tmp_path, 2, pytest.fail)
     with pytest.raises(UnusableRun, match=r"in use by another process.*choose another run_dir"):
-        RunFolder(tmp_path, 2, pytest.fail)
+        LearnerFolder(tmp_path, 2, pytest.fail)
     first.close()
-    RunFolder(tmp_path, 2, pytest.fail).close()
+    LearnerFolder(tmp_path, 2, pytest.fail).close()
 
 
 def test_a_run_is_not_overwritten_by_a_fresh_start(small_agent, folder):
