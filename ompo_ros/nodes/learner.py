@@ -17,9 +17,9 @@ from std_srvs.srv import SetBool, Trigger
 from ompo_ros.conversions import check_episode, tensors_to_msgs
 from ompo_ros.domains.tasks import Task
 from ompo_ros.learning import make_agent
+from ompo_ros.learning.learner_folder import LearnerFolder
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.learning.recovery import Recovery
-from ompo_ros.learning.learner_folder import LearnerFolder
 from ompo_ros.learning.run_log import RunLog
 from ompo_ros.nodes import qos
 from ompo_ros.nodes.identity import Identity
