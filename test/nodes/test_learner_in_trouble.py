@@ -12,7 +12,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from ompo_ros.conversions import metrics_from_msg, tensors_from_msg
 from ompo_ros.learning import Config, checkpoint, make_agent
-from ompo_ros.learning.learner_folder import RunFolder
+from ompo_ros.learning.learner_folder import LearnerFolder
 from ompo_ros.transitions import Origin
 
 
@@ -77,7 +77,7 @@ def test_on_a_full_disk_it_learns_on_reports_it_and_ends_cleanly(collectors, cra
 
 @pytest.fixture
 def taken(tmp_path):
-    holder = RunFolder(tmp_path, 2, pytest.fail)
+    holder = LearnerFolder(tmp_path, 2, pytest.fail)
     yield learner_action(tmp_path, warmup=1)
     holder.close()
 
