@@ -13,6 +13,8 @@ import argparse
 import json
 import multiprocessing
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,9 +35,11 @@ from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.resources import resource_path
 
 ARMS: Final = (("panda", ""), ("panda", "franka_ros2"), ("fr3", ""), ("fr3", "franka_ros2"))
-_STRETCH: Final = 2000  # ticks that are judged together; each begins with an arm at rest somewhere
+STRETCH: Final = 2000  # ticks that are judged together; each begins with an arm at rest somewhere
+_JOB: Final = 20  # stretches that a process plays at a time
 _LAG: Final = 0.03  # s by which the arm follows its driver
 _TABLE_EVERY: Final = 10  # samples between two looks at the table
+_ABOVE: Final = 0.02  # m above the table that an arm starts
 _CLOCKS: Final = (-3600.0, -1.0, 0.5, 3600.0)  # s that somebody sets the machine's clock by
 
 
@@ -73,7 +77,7 @@ class Trained:
 
 @dataclass
 class Stretch:
-    """One arm from rest through `_STRETCH` ticks; keeps the messages as a driver hears them."""
+    """One arm from rest through `STRETCH` ticks; keeps the messages as a driver hears them."""
 
     robot: Robot
     rng: np.random.Generator
@@ -86,7 +90,8 @@ class Stretch:
         goal = task.goals(self.rng.random((1, 3)))[0]
         self.controller = Controller(self.robot, task, lambda: self._policy, goal=goal)
         self.controller.enabled = True
-        self.start = self.robot.home + self.rng.uniform(-0.3, 0.3, 7)
+        drawn = self.robot.home + self.rng.uniform(-0.3, 0.3, 7)
+        self.start = drawn if _height(drawn) > _ABOVE else self.robot.home
         self.now = 100.0
         self._wall = 1e9  # what the machine's clock shows beyond the one that control runs on
         self._measured = self.start
@@ -151,13 +156,13 @@ class Stretch:
         self.commands.append(Command(arrival, points, arrival - (self._wall + arrival - stamp)))
 
 
-def hostile(robot: str, driver: str, ticks: int, seed: int) -> tuple[int, list[Violation]]:
-    """Samples judged and limits exceeded in so many ticks of one arm behind one driver."""
+def hostile(robot: str, driver: str, stretches: Iterable[int], seed: int) -> tuple[int, list[Violation]]:
+    """Samples judged and limits exceeded in some stretches, by number, of one arm behind one driver."""
     arm, limits, agent = load_robot(robot, driver), read_limits(robot, driver), _shipped()
     samples, found = 0, []
-    for stretch in range(-(-ticks // _STRETCH)):
+    for stretch in stretches:
         played = Stretch(arm, np.random.default_rng((seed, stretch)), agent)
-        played.play(min(_STRETCH, ticks - stretch * _STRETCH))
+        played.play(STRETCH)
         motion, violations = reconstruct(played.commands, played.start, limits, played.now + 1.0, jitter=0.0)
         samples += len(motion.times)
         found += violations + _table_contacts(motion.times, motion.positions)
@@ -175,33 +180,45 @@ def _shipped() -> Agent:
 
 def _table_contacts(times: FloatArray, positions: FloatArray) -> list[Violation]:
     """Where a sphere of the arm is below the table."""
-    heights = (sphere_centres(positions[::_TABLE_EVERY])[..., 2] - SPHERE_RADII).min(axis=-1)
-    return [Violation(float(times[i * _TABLE_EVERY]), "table", 0, 1.0) for i in np.flatnonzero(heights < 0.0)]
+    below = np.flatnonzero(_height(positions[::_TABLE_EVERY]) < 0.0)
+    return [Violation(float(times[i * _TABLE_EVERY]), "table", 0, 1.0) for i in below]
 
 
-def _judge(job: tuple[str, str, int, int]) -> tuple[str, str, int, list[Violation]]:
-    robot, driver, ticks, seed = job
-    return robot, driver, *hostile(robot, driver, ticks, seed)
+def _height(positions: FloatArray) -> FloatArray:
+    """How far (...) the lowest of the arm's spheres is above the table at positions (..., 7)."""
+    return np.asarray((sphere_centres(positions)[..., 2] - SPHERE_RADII).min(axis=-1))
+
+
+def _judge(job: tuple[str, str, range, int]) -> tuple[str, str, int, list[Violation]]:
+    robot, driver, stretches, seed = job
+    return robot, driver, *hostile(robot, driver, stretches, seed)
 
 
 def main() -> None:
-    """Play all arms and drivers, two at a time."""
+    """Play all arms and drivers, several processes at a time."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ticks", type=int, default=1_000_000, help="of each arm and driver")
+    parser.add_argument("--ticks", type=int, default=1_000_000, help="of each arm and driver, in stretches of 2,000")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
-    jobs = [(robot, driver, arguments.ticks, arguments.seed) for robot, driver in ARMS]
-    samples = violations = 0
+    count = -(-arguments.ticks // STRETCH)
+    jobs = [
+        (robot, driver, range(first, min(first + _JOB, count)), arguments.seed)
+        for first in range(0, count, _JOB)
+        for robot, driver in ARMS
+    ]
+    samples, found = Counter[str](), Counter[str]()
     with multiprocessing.get_context("spawn").Pool(arguments.processes) as pool:
-        for robot, driver, judged, found in pool.imap_unordered(_judge, jobs):
-            samples, violations = samples + judged, violations + len(found)
-            sys.stdout.write(f"{robot:6} {driver or 'default':12} {judged:12} samples  {len(found)} violations\n")
-            for violation in found[:10]:
-                sys.stdout.write(f"    {violation}\n")
-            sys.stdout.flush()
-    ticks = len(jobs) * arguments.ticks
-    sys.stdout.write(json.dumps({"ticks": ticks, "samples": samples, "limit_violations": violations}) + "\n")
+        for done, (robot, driver, judged, violations) in enumerate(pool.imap_unordered(_judge, jobs), start=1):
+            name = f"{robot} {driver or 'default'}"
+            samples[name] += judged
+            found[name] += len(violations)
+            sys.stderr.write("".join(f"{name}: {violation}\n" for violation in violations))
+            sys.stderr.write(f"{done} of {len(jobs)} parts, {found.total()} violations\n")
+    for name, judged in sorted(samples.items()):
+        sys.stdout.write(f"{name:20} {count * STRETCH:9} ticks {judged:10} samples {found[name]} violations\n")
+    figures = {"ticks": len(ARMS) * count * STRETCH, "samples": samples.total(), "limit_violations": found.total()}
+    sys.stdout.write(json.dumps(figures) + "\n")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ class Rig:
 
     def __init__(self, arm: StandIn, collector: Collector) -> None:
         self._arm, self.collector = arm, collector
+        collector.enabled = True
 
     def episodes(self) -> Iterator[FinishedEpisode]:
         """Play on, and give each episode as it ends."""
@@ -109,7 +110,6 @@ def main() -> None:
     source = Collection(PandaVectorEnv(ARMS, task.name, task.reward, "randomized", threads=1), seed)
     arm = make_stand_in(arguments.simulator, arguments.domain, task, robot, seed=seed, command_timeout=0.5)
     rig = Rig(arm, Collector(robot, task, seed=seed))
-    rig.collector.enabled = True
     curve = {}
 
     def tell(steps: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ompo_ros.experiments.campaign.commands import TICK, Command, Motion
 from ompo_ros.experiments.campaign.limits import Array
 
-JITTER = 0.25  # share of a period by which the time of a message heard over a network may be wrong
+JITTER = 0.1  # share of a period by which the time of a message heard over a network may be wrong
 LATE = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
 
 
@@ -27,19 +27,36 @@ class Step:
 
 
 def follow_setpoints(commands: Sequence[Command], start: Array, period: float, jitter: float) -> list[Step]:
-    """Turn setpoints into steps, from rest at `start` (7,); times are known up to `jitter` periods."""
-    steps: list[Step] = []
+    """Turn setpoints into steps, from rest at `start` (7,); times are known up to `jitter` periods.
+
+    Where two readings of the time differ, whether the arm had arrived or had stopped, the milder one counts.
+    """
+    still = np.zeros_like(start)
+    steps = [Step(-np.inf, start, start, still, still, period)]
     for command in sorted(commands, key=lambda command: command.received):
-        now, target = command.received, command.points[0].position
-        before = steps[-1] if steps else Step(-np.inf, start, start, np.zeros_like(start), np.zeros_like(start), period)
-        share = (now - before.time) / period
-        on_its_way = share < 1.0 - jitter
-        begin = before.begin + before.velocity * share * period if on_its_way else before.target
-        # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
-        velocity_before = before.velocity if share <= 1.0 + LATE else np.zeros_like(start)
-        elapsed = min(share + jitter, 1.0) * period
-        steps.append(Step(now, begin, target, (target - begin) / period, velocity_before, elapsed))
-    return steps
+        steps.append(_step(steps[-1], command, period, jitter))
+    return steps[1:]
+
+
+def _step(before: Step, command: Command, period: float, jitter: float) -> Step:
+    now, target = command.received, command.points[0].position
+    share = (now - before.time) / period
+    elapsed = min(share + jitter, 1.0) * period
+    begins = []
+    if share < 1.0:
+        begins.append(before.begin + before.velocity * share * period)
+    if share >= 1.0 - jitter:
+        begins.append(before.target)
+    # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
+    velocities = [before.velocity] if share <= 1.0 + LATE + jitter else []
+    if share > 1.0 + LATE - jitter:
+        velocities.append(np.zeros_like(target))
+    readings = [
+        Step(now, begin, target, (target - begin) / period, velocity, elapsed)
+        for begin in begins
+        for velocity in velocities
+    ]
+    return min(readings, key=lambda step: float(np.abs(step.velocity - step.velocity_before).max()))
 
 
 def sample(steps: Sequence[Step], period: float, until: float) -> Motion:

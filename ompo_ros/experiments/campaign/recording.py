@@ -17,6 +17,9 @@ COMMAND, STATE, STATUS = "command", "state", "status"
 _TAIL = 1 << 16  # bytes, some seconds of a run
 _NEAR = 1.0  # s that a message may take to this process on a busy machine
 
+_THERE = 1.0  # s before the first command from which an observer has surely heard all
+_STILL = 1e-6  # rad, rad/s
+
 
 @dataclass
 class Recording:
@@ -26,14 +29,27 @@ class Recording:
     states: list[tuple[float, Array]] = field(default_factory=list)
     target_steps: list[tuple[float, int]] = field(default_factory=list)
 
-    def commands_between(self, begin: float, end: float) -> list[Command]:
-        """The commands of one launch."""
-        return [command for command in self.commands if begin <= command.received < end]
+    def motion_between(self, begin: float, end: float) -> tuple[list[Command], Array | None]:
+        """The commands of one launch and where its arm stood before them.
 
-    def position_before(self, time: float) -> Array | None:
-        """Where the arm was last measured before a moment."""
-        before = [position for measured, position in self.states if measured <= time]
-        return before[-1] if before else None
+        An observer that was not there before the arm began to move judges from its first rest on.
+        """
+        commands = [command for command in self.commands if begin <= command.received < end]
+        if not commands:
+            return [], None
+        states = [position for time, position in self.states if begin <= time <= commands[0].received - _THERE]
+        if states:
+            return commands, states[-1]
+        rest = next((index for index in range(1, len(commands)) if _rests(*commands[index - 1 : index + 1])), None)
+        return ([], None) if rest is None else (commands[rest:], commands[rest].points[0].position)
+
+
+def _rests(before: Command, command: Command) -> bool:
+    """Whether a command asks for no motion: the setpoint of before, or points without velocity."""
+    velocities = [point.velocity for point in command.points if point.velocity is not None]
+    if velocities:
+        return float(np.abs(velocities).max()) < _STILL
+    return float(np.abs(command.points[0].position - before.points[0].position).max()) < _STILL
 
 
 @dataclass(frozen=True)

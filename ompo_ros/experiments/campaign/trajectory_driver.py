@@ -54,7 +54,7 @@ def follow_trajectories(commands: Sequence[Command], start: Array, until: float)
     times = [_grid(ticks[0] - _BEFORE, ticks[0])]
     positions = [_sample(plan, times[0])]
     for command, tick, following in zip(heard, ticks, [*ticks[1:], last], strict=True):
-        plan = _plan_of(command, plan, tick * TICK) or plan
+        plan = _plan_of(command, plan, tick * TICK, following * TICK) or plan
         times.append(_grid(tick, following))
         positions.append(_sample(plan, times[-1]))
     path = np.concatenate(positions)
@@ -66,8 +66,8 @@ def _grid(begin: int, end: int) -> Array:
     return np.arange(begin, end, dtype=np.float64) * TICK
 
 
-def _plan_of(command: Command, plan: list[_Segment], now: float) -> list[_Segment]:
-    """Lay out a message's segments; empty when the controller refuses it."""
+def _plan_of(command: Command, plan: list[_Segment], now: float, until: float) -> list[_Segment]:
+    """Lay out a message's segments that begin before `until`; empty when the controller refuses it."""
     begins = now if command.starts is None else command.starts
     knots = [begins + point.offset for point in command.points]
     if not knots or knots[-1] <= now or (np.diff(knots) <= 0.0).any():
@@ -80,7 +80,7 @@ def _plan_of(command: Command, plan: list[_Segment], now: float) -> list[_Segmen
         desired = Point(0.0, *_active(plan, now).state(now))
         segments.append(_join(now, desired, knots[0], command.points[0]))
     pairs = zip(knots[:-1], command.points[:-1], knots[1:], command.points[1:], strict=True)
-    segments += [_join(begin, a, end, b) for begin, a, end, b in pairs if end > now]
+    segments += [_join(begin, a, end, b) for begin, a, end, b in pairs if end > now and begin <= until]
     return [*segments, _hold(knots[-1], command.points[-1].position)]
 
 

@@ -88,8 +88,7 @@ def _motions(run: PlayedRun, recording: Recording, limits: Limits) -> list[tuple
     begins = [launch.begin for launch in run.run.launches]
     motions = []
     for begin, end in zip(begins, [*begins[1:], math.inf], strict=True):
-        commands = recording.commands_between(begin, end)
-        start = recording.position_before(commands[0].received) if commands else None
+        commands, start = recording.motion_between(begin, end)
         if start is not None:
             until = min(end, commands[-1].received + _AFTER)
             motions.append(reconstruct(commands, start, limits, until))
