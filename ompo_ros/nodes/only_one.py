@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,8 +70,8 @@ def _others(node: Node) -> int:
 
 def _sleep(seconds: float) -> None:
     """Wait, and end at once when asked to stop."""
-    deadline = time.monotonic() + seconds
+    deadline, never = time.monotonic() + seconds, threading.Event()
     while time.monotonic() < deadline:
         if not rclpy.ok():
             raise ExternalShutdownException
-        time.sleep(0.02)
+        never.wait(0.02)
