@@ -18,6 +18,7 @@ from ompo_ros.domains.kinematics import FloatArray
 
 ROUNDING: Final = 1e-6  # share of each limit left to rounding
 LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before
+_EARLY: Final = 0.1  # share of a period before its end from which the arm counts as arrived: ticks are not exact
 _LATE: Final = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
 _UNKNOWN: Final = 0.05  # rad that a driver may stand from where the arm is measured when it is met
 _MEET: Final = 0.2  # s, the least time to bring it there
@@ -77,11 +78,13 @@ class ForwardDriver:
         return self._towards(position, np.zeros(JOINTS), now)
 
     def start(self, plan: Plan, now: float) -> Start:
-        elapsed = now - plan.start
-        late = elapsed > self._period * (1.0 + _LATE)
+        share = (now - plan.start) / self._period
+        late = share > 1.0 + _LATE
         velocity = np.zeros(JOINTS) if late else plan.velocities[-1]
-        position = plan.positions[-1] - velocity * max(self._period - elapsed, 0.0)
-        change = self.change * (1.0 if late else min(elapsed / self._period, 1.0))
+        position = plan.positions[-1]
+        if share < 1.0 - _EARLY:
+            position = position - velocity * self._period * (1.0 - share)
+        change = self.change * min(share, 1.0)
         moment = Moment(now, position, velocity, np.zeros(JOINTS))
         return Start(moment, position, velocity - change, velocity + change)
 

@@ -92,7 +92,7 @@ class Motion:
             return
         self._following.forget()
         moved = self._left_at is None or np.abs(state.position - self._left_at).max() > _MOVED
-        self.filter.resume(moved=bool(moved))
+        self.filter.resume(state.position, moved=bool(moved))
 
     def propose(self, state: ArmState, proposal: FloatArray, now: float) -> tuple[SafeCommand | None, str]:
         """Turn a position (7,) into a command; the text says why the arm is stopped, if it is."""

@@ -36,6 +36,7 @@ from ompo_ros.policy.contracts import contract_on
 _SILENCE = 1.0  # s without a joint state until a node in lockstep brakes, and without the cube until any does
 _FAR = 10.0  # m at which no arm has a cube
 _REPORT_PERIOD = 1.0  # s
+_HEARS = 1.5  # periods since a joint state within which the network is there
 _WIND_DOWN = 2.0  # s that braking may take before the node ends all the same
 
 
@@ -183,11 +184,13 @@ class ArmNode(Node):
         self._tell()
 
     def _look_at_delivery(self) -> str:
-        """Where commands do not get through, send none: it is not known what the driver does."""
+        """Where messages get through neither way, send none: it is not known what the driver does."""
         delivery = self._commands.delivery() if self._commands is not None else Delivery.ARRIVED
+        hears = time.monotonic() - self._heard < _HEARS * self.robot.period
+        lost = delivery is Delivery.LOST and not hears  # an acknowledgement alone may just be slow
         motion = self._machine.motion
-        motion.filter.delivered = delivery is Delivery.ARRIVED
-        if delivery is Delivery.LOST and motion.moving:
+        motion.filter.delivered = delivery is Delivery.ARRIVED or (delivery is Delivery.LOST and hears)
+        if lost and motion.moving:
             motion.leave()
             return "the last command was not acknowledged: is the driver there, and the network?"
         return ""

@@ -10,8 +10,12 @@ import numpy as np
 from ompo_ros.experiments.campaign.commands import TICK, Command, Motion
 from ompo_ros.experiments.campaign.limits import Array
 
-JITTER = 0.1  # share of a period by which the time of a message heard over a network may be wrong
+JITTER = 0.25  # share of a period by which the time of a message heard over a network may be wrong
+ARRIVED = 0.9  # share of a period after which a setpoint counts as reached
 LATE = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
+
+_READINGS = 5  # of a time that is not exact
+_LONG = 100.0  # periods after which it does not matter how long ago the last setpoint was
 
 
 @dataclass(frozen=True)
@@ -40,23 +44,27 @@ def follow_setpoints(commands: Sequence[Command], start: Array, period: float, j
 
 def _step(before: Step, command: Command, period: float, jitter: float) -> Step:
     now, target = command.received, command.points[0].position
-    share = (now - before.time) / period
+    share = min((now - before.time) / period, _LONG)
     elapsed = min(share + jitter, 1.0) * period
-    begins = []
-    if share < 1.0:
-        begins.append(before.begin + before.velocity * share * period)
-    if share >= 1.0 - jitter:
-        begins.append(before.target)
     # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
     velocities = [before.velocity] if share <= 1.0 + LATE + jitter else []
     if share > 1.0 + LATE - jitter:
         velocities.append(np.zeros_like(target))
     readings = [
         Step(now, begin, target, (target - begin) / period, velocity, elapsed)
-        for begin in begins
+        for begin in _places(before, share, period, jitter)
         for velocity in velocities
     ]
     return min(readings, key=lambda step: float(np.abs(step.velocity - step.velocity_before).max()))
+
+
+def _places(before: Step, share: float, period: float, jitter: float) -> list[Array]:
+    """Where the arm may be after so much of its period."""
+    shares = (share,) if jitter == 0.0 else np.linspace(share - jitter, share + jitter, _READINGS)
+    return [
+        before.begin + before.velocity * max(reading, 0.0) * period if reading < ARRIVED else before.target
+        for reading in shares
+    ]
 
 
 def sample(steps: Sequence[Step], period: float, until: float) -> Motion:
