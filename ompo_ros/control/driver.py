@@ -81,10 +81,9 @@ class ForwardDriver:
         share = (now - plan.start) / self._period
         late = share > 1.0 + _LATE
         velocity = np.zeros(JOINTS) if late else plan.velocities[-1]
-        position = plan.positions[-1]
+        position, change = plan.positions[-1], self.change
         if share < 1.0 - _EARLY:
-            position = position - velocity * self._period * (1.0 - share)
-        change = self.change * min(share, 1.0)
+            position, change = position - velocity * self._period * (1.0 - share), change * share
         moment = Moment(now, position, velocity, np.zeros(JOINTS))
         return Start(moment, position, velocity - change, velocity + change)
 

@@ -45,13 +45,13 @@ def follow_setpoints(commands: Sequence[Command], start: Array, period: float, j
 def _step(before: Step, command: Command, period: float, jitter: float) -> Step:
     now, target = command.received, command.points[0].position
     share = min((now - before.time) / period, _LONG)
-    elapsed = min(share + jitter, 1.0) * period
+    elapsed = share + jitter if share + jitter < ARRIVED else 1.0
     # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
     velocities = [before.velocity] if share <= 1.0 + LATE + jitter else []
     if share > 1.0 + LATE - jitter:
         velocities.append(np.zeros_like(target))
     readings = [
-        Step(now, begin, target, (target - begin) / period, velocity, elapsed)
+        Step(now, begin, target, (target - begin) / period, velocity, elapsed * period)
         for begin in _places(before, share, period, jitter)
         for velocity in velocities
     ]
