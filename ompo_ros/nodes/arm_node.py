@@ -176,8 +176,8 @@ class ArmNode(Node):
         cube = self._cube if time.monotonic() - self._cube_heard < _SILENCE else None
         fault = self._fault or self._rivals or self._look_at_delivery() or self.hold_reason()
         tick = self._machine.tick(self._state, cube, now, fault)
-        if tick.command is not None and self._commands is not None:
-            self._send(self._commands, tick.command, now)
+        if tick.command is not None:
+            self._send(tick.command, now)
         if tick.finished is not None:
             self._hand_over(tick.finished)
         self.after_tick()
@@ -195,8 +195,12 @@ class ArmNode(Node):
             return "the last command was not acknowledged: is the driver there, and the network?"
         return ""
 
-    def _send(self, commands: Commands, command: SafeCommand, now: float) -> None:
+    def _send(self, command: SafeCommand, now: float) -> None:
         """Send a command in time, and after the last one arrived; else the driver goes on with what it has."""
+        commands = self._commands
+        if commands is None:  # a dry run
+            self._machine.motion.withdraw()
+            return
         if self.lockstep:
             commands.send(command, Time(nanoseconds=round(now * 1e9)), np.inf)
             return

@@ -164,7 +164,7 @@ class Story:
         self.rows.append({"kind": STATUS, "time": time, "sent": time, "target_steps": steps})
 
     def moves(self, begin, end, speed=0.02):
-        self.rows.append({"kind": STATE, "time": begin - 0.01, "sent": begin - 0.01, "position": HOME})
+        self.rows.append({"kind": STATE, "time": begin - 1.5, "sent": begin - 1.5, "position": HOME})
         place = number = 0.0
         while (time := begin + number * 0.04) < end:
             place += min(number, 2.0) / 2.0 * speed

@@ -92,7 +92,8 @@ def hostile_changes(rng) -> dict:
     floats = [0.0, -0.0, 1e-45, 1e20, 3e38, float("inf"), float("nan")]
     edges = {
         "collector_id": ["", "x" * 300, "é" * 100_000, "a\nb", "\x7f"],
-        "run": [0, LAST],
+        "session": [0, LAST],
+        "run_id": ["another", "x" * 1000],
         "sequence": [0, 2**63, LAST],
         "origin": [0, 1, 2, 255],
         "count": [0, 1, 63, 65, 65_537, 2**32 - 1],
