@@ -1,10 +1,12 @@
 """The run manager beside a real collector: its evaluations, its wait for a policy, and what it leaves when killed."""
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 
 import launch_pytest
 import pytest
@@ -73,8 +75,33 @@ def lines_of(path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
+@contextlib.contextmanager
+def alive(learner):
+    """Repeat the status, as a learner does: the collector holds without."""
+    ended = threading.Event()
+
+    def repeat():
+        while not ended.wait(1.0):
+            learner.statuses.publish(learner.status)
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
 @pytest.mark.launch(fixture=graph)
 def test_an_evaluation_that_is_refused_is_asked_for_again(learner, manager, launch_context, tmp_path):
+    with alive(learner):
+        be_refused_and_ask_again(learner, manager, launch_context)
+    assert manager.return_code == 0
+    assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()
+
+
+def be_refused_and_ask_again(learner, manager, launch_context):
     learner.publish_policy()
     learner.statuses.publish(learner.status)
     assert wait_for_line(launch_context, manager, "before: not evaluated")
@@ -89,8 +116,6 @@ def test_an_evaluation_that_is_refused_is_asked_for_again(learner, manager, laun
     assert wait_for_line(launch_context, manager, "evaluation came to nothing")
     learner.spin_until(answer.result().get_result_async().done, 60.0)
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
-    assert manager.return_code == 0
-    assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()
 
 
 @pytest.mark.launch(fixture=graph)
