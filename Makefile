@@ -23,7 +23,7 @@ lint: setup ## ruff and mypy
 	@tools/with_ros mypy
 
 test: lint ## lint, then every test but the slow ones
-	@tools/with_ros python -m pytest -m "not slow" $(ARGS)
+	@tools/with_ros python -m pytest -n 2 -m "not slow" $(ARGS)
 
 test-slow: setup ## the tests that take minutes each
 	@tools/with_ros python -m pytest -m slow $(ARGS)
