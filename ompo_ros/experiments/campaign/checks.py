@@ -40,7 +40,7 @@ def reconstruct(
     if limits.is_trajectory:
         motion = follow_trajectories(commands, start, until)
         return motion, _position_violations(motion, limits) + _difference_violations(motion, limits)
-    steps = follow_setpoints(commands, start, limits.period, jitter)
+    steps = follow_setpoints(commands, start, limits.period, limits.acceleration, jitter)
     motion = sample(steps, limits.period, until)
     return motion, _position_violations(motion, limits) + _step_violations(steps, limits)
 

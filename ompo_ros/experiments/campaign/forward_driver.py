@@ -10,11 +10,10 @@ import numpy as np
 from ompo_ros.experiments.campaign.commands import TICK, Command, Motion
 from ompo_ros.experiments.campaign.limits import Array
 
-JITTER = 0.25  # share of a period by which the time of a message heard over a network may be wrong
+JITTER = 0.05  # share of a period by which the time of a message heard over a network may be wrong
 ARRIVED = 0.9  # share of a period after which a setpoint counts as reached
 LATE = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
 
-_READINGS = 5  # of a time that is not exact
 _LONG = 100.0  # periods after which it does not matter how long ago the last setpoint was
 
 
@@ -29,8 +28,14 @@ class Step:
     velocity_before: Array
     elapsed: float
 
+    def suddenness(self, acceleration: Array) -> float:
+        """How many times the acceleration limit its change of velocity needs."""
+        return float((np.abs(self.velocity - self.velocity_before) / (acceleration * self.elapsed)).max())
 
-def follow_setpoints(commands: Sequence[Command], start: Array, period: float, jitter: float) -> list[Step]:
+
+def follow_setpoints(
+    commands: Sequence[Command], start: Array, period: float, acceleration: Array, jitter: float
+) -> list[Step]:
     """Turn setpoints into steps, from rest at `start` (7,); times are known up to `jitter` periods.
 
     Where two readings of the time differ, whether the arm had arrived or had stopped, the milder one counts.
@@ -38,32 +43,27 @@ def follow_setpoints(commands: Sequence[Command], start: Array, period: float, j
     still = np.zeros_like(start)
     steps = [Step(-np.inf, start, start, still, still, period)]
     for command in sorted(commands, key=lambda command: command.received):
-        steps.append(_step(steps[-1], command, period, jitter))
+        readings = _readings(steps[-1], command, period, jitter)
+        steps.append(min(readings, key=lambda step: step.suddenness(acceleration)))
     return steps[1:]
 
 
-def _step(before: Step, command: Command, period: float, jitter: float) -> Step:
+def _readings(before: Step, command: Command, period: float, jitter: float) -> list[Step]:
     now, target = command.received, command.points[0].position
     share = min((now - before.time) / period, _LONG)
     elapsed = share + jitter if share + jitter < ARRIVED else 1.0
+    begins = [before.target] if share + jitter >= ARRIVED else []
+    if share - jitter < ARRIVED:
+        shares = sorted({max(share - jitter, 0.0), share, share + jitter})
+        begins += [before.begin + before.velocity * min(reading, 1.0) * period for reading in shares]
     # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
-    velocities = [before.velocity] if share <= 1.0 + LATE + jitter else []
-    if share > 1.0 + LATE - jitter:
+    velocities = [before.velocity] if share - jitter <= 1.0 + LATE else []
+    if share + jitter > 1.0 + LATE:
         velocities.append(np.zeros_like(target))
-    readings = [
-        Step(now, begin, target, (target - begin) / period, velocity, elapsed * period)
-        for begin in _places(before, share, period, jitter)
-        for velocity in velocities
-    ]
-    return min(readings, key=lambda step: float(np.abs(step.velocity - step.velocity_before).max()))
-
-
-def _places(before: Step, share: float, period: float, jitter: float) -> list[Array]:
-    """Where the arm may be after so much of its period."""
-    shares = (share,) if jitter == 0.0 else np.linspace(share - jitter, share + jitter, _READINGS)
     return [
-        before.begin + before.velocity * max(reading, 0.0) * period if reading < ARRIVED else before.target
-        for reading in shares
+        Step(now, begin, target, (target - begin) / period, velocity, elapsed * period)
+        for begin in begins
+        for velocity in velocities
     ]
 
 
