@@ -11,8 +11,8 @@ FILE = "run_id"
 
 
 def new_run_id() -> str:
-    """An identity that no other run has."""
-    return secrets.token_hex(8)
+    """An identity that no other run has; it begins with a letter, or YAML would take some for numbers."""
+    return f"run-{secrets.token_hex(8)}"
 
 
 def run_id_of(folder: Path) -> str:

@@ -18,8 +18,7 @@ from ompo_ros.domains.kinematics import FloatArray
 
 ROUNDING: Final = 1e-6  # share of each limit left to rounding
 LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before
-_EARLY: Final = 0.1  # share of a period before its end from which the arm counts as arrived: ticks are not exact
-_LATE: Final = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
+_ON_TIME: Final = 0.25  # share of a period by which a setpoint may be early or late: no loop's ticks are exact
 _UNKNOWN: Final = 0.05  # rad that a driver may stand from where the arm is measured when it is met
 _MEET: Final = 0.2  # s, the least time to bring it there
 _PEAK_SPEED: Final = 1.875  # of a quintic from rest to rest, relative to its mean speed
@@ -79,10 +78,10 @@ class ForwardDriver:
 
     def start(self, plan: Plan, now: float) -> Start:
         share = (now - plan.start) / self._period
-        late = share > 1.0 + _LATE
+        late = share > 1.0 + _ON_TIME
         velocity = np.zeros(JOINTS) if late else plan.velocities[-1]
         position, change = plan.positions[-1], self.change
-        if share < 1.0 - _EARLY:
+        if share < 1.0 - _ON_TIME:
             position, change = position - velocity * self._period * (1.0 - share), change * share
         moment = Moment(now, position, velocity, np.zeros(JOINTS))
         return Start(moment, position, velocity - change, velocity + change)

@@ -91,8 +91,10 @@ class Motion:
         if self.moving:
             return
         self._following.forget()
-        moved = self._left_at is None or np.abs(state.position - self._left_at).max() > _MOVED
-        self.filter.resume(state.position, moved=bool(moved))
+        held = self.filter.reference(np.inf)
+        known = [position for position in (self._left_at, held) if position is not None]
+        moved = all(np.abs(state.position - position).max() > _MOVED for position in known)
+        self.filter.resume(state.position, moved=moved)
 
     def propose(self, state: ArmState, proposal: FloatArray, now: float) -> tuple[SafeCommand | None, str]:
         """Turn a position (7,) into a command; the text says why the arm is stopped, if it is."""

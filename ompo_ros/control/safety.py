@@ -115,11 +115,6 @@ class SafetyFilter:
         if self.delivered:
             self._arrived = self._plan
 
-    def sent(self, delay: float) -> None:
-        """Note that the last command left so many seconds after its tick: a setpoint counts from then."""
-        if self._plan is not None and not self.driver.meets:
-            self._plan = self._plan.shifted(delay)
-
     def withdraw(self) -> None:
         """Take the last command back: it was not sent, so the driver goes on with the one before."""
         self._plan = self._former

@@ -210,8 +210,6 @@ class ArmNode(Node):
         if commands.delivery() is Delivery.PENDING or not commands.send(command, stamp, due):
             motion.withdraw()
             self._withheld += 1
-        else:
-            motion.filter.sent(max(self._now() - now, 0.0))
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()

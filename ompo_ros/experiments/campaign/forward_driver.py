@@ -10,8 +10,8 @@ import numpy as np
 from ompo_ros.experiments.campaign.commands import TICK, Command, Motion
 from ompo_ros.experiments.campaign.limits import Array
 
-JITTER = 0.05  # share of a period by which the time of a message heard over a network may be wrong
-ARRIVED = 0.9  # share of a period after which a setpoint counts as reached
+JITTER = 0.15  # periods by which the time of a message heard over a network differs from its tick's
+ARRIVED = 0.75  # share of a period after which a setpoint counts as reached
 LATE = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
 
 _LONG = 100.0  # periods after which it does not matter how long ago the last setpoint was

@@ -18,6 +18,7 @@ _TAIL = 1 << 16  # bytes, some seconds of a run
 _NEAR = 1.0  # s that a message may take to this process on a busy machine
 
 _THERE = 1.0  # s before the first command from which an observer has surely heard all
+_UNMOVED = 2e-3  # rad within which an arm stood during that time
 _STILL = 1e-6  # rad, rad/s
 
 
@@ -37,9 +38,10 @@ class Recording:
         commands = [command for command in self.commands if begin <= command.received < end]
         if not commands:
             return [], None
-        states = [position for time, position in self.states if begin <= time <= commands[0].received - _THERE]
-        if states:
-            return commands, states[-1]
+        heard = [(time, position) for time, position in self.states if begin <= time <= commands[0].received]
+        before = [position for time, position in heard if time <= commands[0].received - _THERE]
+        if before and np.abs(heard[-1][1] - before[-1]).max() < _UNMOVED:
+            return commands, heard[-1][1]
         rest = next((index for index in range(1, len(commands)) if _rests(*commands[index - 1 : index + 1])), None)
         return ([], None) if rest is None else (commands[rest:], commands[rest].points[0].position)
 
