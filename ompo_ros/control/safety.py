@@ -99,17 +99,14 @@ class SafetyFilter:
         """Begin anew from where the arm is measured next: after others may have moved it."""
         self._plan = self._former = self._arrived = None
 
-    def resume(self, measured: FloatArray, *, moved: bool) -> None:
-        """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it.
-
-        A command that was not acknowledged may have arrived all the same: the one nearer to the arm (7,) has.
-        """
+    def resume(self, *, moved: bool) -> None:
+        """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it."""
         self._note_arrival()
-        known = [plan for plan in (self._plan, self._arrived) if plan is not None and self._time - plan.start < _KNOWN]
+        known = self._arrived is not None and self._time - self._arrived.start < _KNOWN
         if moved or self.driver.meets or not known:
             self.forget()
         else:
-            self._plan = min(known, key=lambda plan: float(np.linalg.norm(plan.positions[-1] - measured)))
+            self._plan = self._arrived
 
     def _note_arrival(self) -> None:
         if self.delivered:

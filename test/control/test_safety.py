@@ -234,7 +234,7 @@ def test_setpoints_that_nobody_acknowledged_are_taken_back_after_a_stand():
         lost = safety.filter(None, None, now)
     assert np.abs(lost.position - held).max() > 0.01
     now += 1.0
-    safety.resume(held, moved=False)
+    safety.resume(moved=False)
     safety.delivered = True
     command = safety.filter(ArmState(held, np.zeros(7), now), held, now)
     judge.hear(command, now)

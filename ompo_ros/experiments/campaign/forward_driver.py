@@ -14,6 +14,7 @@ JITTER = 0.15  # periods by which the time of a message heard over a network dif
 ARRIVED = 0.75  # share of a period after which a setpoint counts as reached
 LATE = 0.25  # share of a period by which a setpoint may be late and still find the arm moving
 
+_STORIES = 6  # readings that are followed at the same time
 _LONG = 100.0  # periods after which it does not matter how long ago the last setpoint was
 
 
@@ -38,14 +39,35 @@ def follow_setpoints(
 ) -> list[Step]:
     """Turn setpoints into steps, from rest at `start` (7,); times are known up to `jitter` periods.
 
-    Where two readings of the time differ, whether the arm had arrived or had stopped, the milder one counts.
+    Where readings of the times differ, whether the arm had arrived or had stopped, the mildest story counts.
     """
     still = np.zeros_like(start)
-    steps = [Step(-np.inf, start, start, still, still, period)]
+    stories = [_Story(0.0, (Step(-np.inf, start, start, still, still, period), None))]
     for command in sorted(commands, key=lambda command: command.received):
-        readings = _readings(steps[-1], command, period, jitter)
-        steps.append(min(readings, key=lambda step: step.suddenness(acceleration)))
-    return steps[1:]
+        told = [
+            _Story(story.excess + max(step.suddenness(acceleration) - 1.0, 0.0), (step, story))
+            for story in stories
+            for step in _readings(story.last[0], command, period, jitter)
+        ]
+        stories = sorted(told, key=lambda story: story.excess)[:_STORIES]
+    return stories[0].steps()[1:]
+
+
+@dataclass(frozen=True)
+class _Story:
+    """One reading of all times so far, and by how much it exceeds the limits; the last step and the story before."""
+
+    excess: float
+    last: tuple[Step, _Story | None]
+
+    def steps(self) -> list[Step]:
+        steps, story = [], self
+        while True:
+            step, before = story.last
+            steps.append(step)
+            if before is None:
+                return steps[::-1]
+            story = before
 
 
 def _readings(before: Step, command: Command, period: float, jitter: float) -> list[Step]:
