@@ -157,7 +157,7 @@ class Story:
     def __init__(self, folder):
         self.rows, self.folder = [], folder
         self.run = Run(folder, folder / "run", "", 200, 0, {})
-        self.run.launches.append(Launch(None, folder / "log", 0.0, 0.0, end=60.0))
+        self.run.launches.append(Launch(None, folder / "log", 0.0, end=60.0))
         self.result = PlayedRun(self.run, "", folder / "recording.jsonl", [], has_report=True)
 
     def status(self, time, steps):
