@@ -1,10 +1,16 @@
 """A run keeps its identity for as long as its folder is there, and shares it with no other."""
 
-from ompo_ros.run_id import run_id_of
+import yaml
+
+from ompo_ros.run_id import new_run_id, run_id_of
 
 
 def test_a_folder_keeps_its_runs_identity_and_another_has_another(tmp_path):
     first = run_id_of(tmp_path / "first")
     assert run_id_of(tmp_path / "first") == first
     assert run_id_of(tmp_path / "second") != first
-    assert len(first) == 16
+    assert len(first) == 20
+
+
+def test_no_identity_is_a_number_to_yaml():
+    assert all(isinstance(yaml.safe_load(new_run_id()), str) for _ in range(2000))
