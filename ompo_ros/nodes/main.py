@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -85,8 +85,10 @@ def _spin_to_rest(node: Any) -> None:  # noqa: ANN401 - a Node that EndsAtRest: 
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)  # once: rclpy.spin_once would do so every time, for half a core
     while rclpy.ok() and not arm.has_ended:
-        rclpy.spin_once(node, timeout_sec=_LOOK)
+        executor.spin_once(timeout_sec=_LOOK)
 
 
 def _interrupt(*_: object) -> None:
