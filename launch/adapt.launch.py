@@ -26,6 +26,7 @@ from ompo_ros.experiments import resumption
 from ompo_ros.run_id import run_id_of
 
 SHARE = FindPackageShare("ompo_ros")
+PROFILE = "FASTRTPS_DEFAULT_PROFILES_FILE"
 SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
 OWNERS = ("all", "learner")  # roles whose folder is the run's: checkpoints are there
 REFUSED = 2  # exit code of a node that cannot work with its settings
@@ -91,7 +92,7 @@ def generate_launch_description() -> LaunchDescription:
         [
             OpaqueFunction(function=note_given, args=[given]),  # a declaration fills in its default
             *declared,
-            SetEnvironmentVariable("FASTRTPS_DEFAULT_PROFILES_FILE", profile),
+            SetEnvironmentVariable(PROFILE, profile),
             SetEnvironmentVariable("PYTHONUNBUFFERED", "1"),
             OpaqueFunction(function=start, args=[given]),
         ]
@@ -198,6 +199,8 @@ def run_ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescri
 
 def node(executable: str, values: dict[str, str], parameters: dict[str, object], **options: object) -> Node:
     """One of our nodes, with what all of them share."""
+    if executable in ("target_collector", "robot_sim"):
+        options["additional_env"] = {PROFILE: PathJoinSubstitution([SHARE, "config", "fastdds_arm.xml"])}
     sim_time = values["use_sim_time"]
     follows_clock = float(values["real_time_factor"]) != 1.0 if sim_time == "auto" else sim_time == "true"
     run_id = {} if executable == "robot_sim" else {"run_id": values["run_id"]}

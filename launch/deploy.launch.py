@@ -20,6 +20,8 @@ from launch_ros.substitutions import FindPackageShare
 
 from ompo_ros.run_id import new_run_id
 
+SHARE = FindPackageShare("ompo_ros")
+PROFILE = "FASTRTPS_DEFAULT_PROFILES_FILE"
 ARGUMENTS = [
     ("policy", "", "ONNX file to run; empty: follow policy/stable of a policy server in the namespace.", None),
     ("registry_dir", "", "Start a policy server, gate on, on this folder (a run's `policies`); empty: none.", None),
@@ -60,11 +62,11 @@ def generate_launch_description() -> LaunchDescription:
         )
         for name, default, text, choices in ARGUMENTS
     ]
-    profile = PathJoinSubstitution([FindPackageShare("ompo_ros"), "config", "fastdds.xml"])
+    profile = PathJoinSubstitution([SHARE, "config", "fastdds.xml"])
     return LaunchDescription(
         [
             *declared,
-            SetEnvironmentVariable("FASTRTPS_DEFAULT_PROFILES_FILE", profile),
+            SetEnvironmentVariable(PROFILE, profile),
             SetEnvironmentVariable("PYTHONUNBUFFERED", "1"),
             OpaqueFunction(function=start),
         ]
@@ -104,6 +106,8 @@ def stay_on_this_machine(values: dict[str, str]) -> list[LaunchDescriptionEntity
 
 def node(executable: str, values: dict[str, str], parameters: dict[str, object], **options: object) -> Node:
     """One of our nodes, with what all of them share."""
+    if executable in ("policy_controller", "robot_sim"):
+        options["additional_env"] = {PROFILE: PathJoinSubstitution([SHARE, "config", "fastdds_arm.xml"])}
     sim_time = values["use_sim_time"]
     follows_clock = float(values["real_time_factor"]) != 1.0 if sim_time == "auto" else sim_time == "true"
     run_id = {} if executable == "robot_sim" else {"run_id": values["run_id"]}

@@ -86,8 +86,7 @@ class Learner(Node):
         self.create_service(Trigger, "~/save_checkpoint", self._on_save)
         self.create_service(SetBool, "~/set_paused", self._on_pause)
         self.create_timer(1.0, self._report, clock=STEADY)
-        if pretrained or resume:
-            self._publish_actor()
+        self._publish_actor()  # a robot without a policy does not move, and nothing would ever be learned
         self._report()
         begun = f"resumed from {resumed}: {self._agent.updates} updates" if resumed else f"starting afresh in {run_dir}"
         self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, {begun}")
