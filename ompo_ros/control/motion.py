@@ -94,7 +94,7 @@ class Motion:
         held = self.filter.reference(np.inf)
         known = [position for position in (self._left_at, held) if position is not None]
         moved = all(np.abs(state.position - position).max() > _MOVED for position in known)
-        self.filter.resume(moved=moved)
+        self.filter.resume(state.position, moved=moved)
 
     def propose(self, state: ArmState, proposal: FloatArray, now: float) -> tuple[SafeCommand | None, str]:
         """Turn a position (7,) into a command; the text says why the arm is stopped, if it is."""

@@ -99,14 +99,17 @@ class SafetyFilter:
         """Begin anew from where the arm is measured next: after others may have moved it."""
         self._plan = self._former = self._arrived = None
 
-    def resume(self, *, moved: bool) -> None:
-        """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it."""
+    def resume(self, measured: FloatArray, *, moved: bool) -> None:
+        """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it.
+
+        Of the last command and the last one that was acknowledged, the driver holds the nearer to where the arm is.
+        """
         self._note_arrival()
-        known = self._arrived is not None and self._time - self._arrived.start < _KNOWN
-        if moved or self.driver.meets or not known:
+        arrived, last = self._arrived, self._plan
+        if moved or self.driver.meets or arrived is None or last is None or self._time - arrived.start >= _KNOWN:
             self.forget()
         else:
-            self._plan = self._arrived
+            self._plan = min((arrived, last), key=lambda plan: float(np.abs(plan.positions[-1] - measured).max()))
 
     def _note_arrival(self) -> None:
         if self.delivered:

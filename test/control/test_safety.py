@@ -234,10 +234,29 @@ def test_setpoints_that_nobody_acknowledged_are_taken_back_after_a_stand():
         lost = safety.filter(None, None, now)
     assert np.abs(lost.position - held).max() > 0.01
     now += 1.0
-    safety.resume(moved=False)
+    safety.resume(held, moved=False)
     safety.delivered = True
     command = safety.filter(ArmState(held, np.zeros(7), now), held, now)
     judge.hear(command, now)
+    assert not judge.violations(robot.home)
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_where_the_arm_stands_shows_whether_an_unacknowledged_setpoint_arrived(arrived):
+    robot, judge = PANDA, Judge("panda", "ros2_control")
+    safety, position, now = SafetyFilter(robot), robot.home, 10.0
+    for k in range(21):
+        now += PERIOD
+        command = safety.filter(ArmState(position, np.zeros(7), now), position + 0.05, now)
+        if k < 20 or arrived:
+            judge.hear(command, now)
+            held = command.position
+        position = safety.reference(now)
+    safety.delivered = False
+    now += 1.0
+    safety.resume(held + 0.005, moved=False)
+    safety.delivered = True
+    judge.hear(safety.filter(ArmState(held, np.zeros(7), now), held, now), now)
     assert not judge.violations(robot.home)
 
 
