@@ -38,18 +38,18 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import SetBool
 
-from ompo_ros.control.robot import load_robot
-from ompo_ros.conversions import artifact_to_msg, tensors_to_msgs, transitions_to_msg
-from ompo_ros.domains.collection import Collection
-from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.tasks import EPISODE_STEPS, Float32Array, Task
 from ompo_ros.learning import Agent, Config, make_agent
-from ompo_ros.nodes import qos
 from ompo_ros.nodes.target_collector import TargetCollector
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import artifact_to_msg, tensors_to_msgs, transitions_to_msg
 from ompo_ros.policy.files import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.resources import resource_path
+from ompo_ros.sim.collection import Collection
+from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
 CONTRACT = Task("reach", "dense").contract

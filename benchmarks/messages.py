@@ -22,8 +22,8 @@ from ompo_msgs.msg import TransitionBatch
 from rclpy.node import Node
 from std_msgs.msg import UInt8MultiArray
 
-from ompo_ros.conversions import transitions_from_msg, transitions_to_msg
-from ompo_ros.nodes import qos
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import transitions_from_msg, transitions_to_msg
 from ompo_ros.transitions import Origin, Transitions
 
 SIZE, OBS_DIM, ACT_DIM = 256, 20, 7

@@ -25,16 +25,16 @@ from ompo_msgs.msg import ActorWeights, PolicyArtifact
 from rclpy.node import Node
 from torch import nn
 
-from ompo_ros.conversions import tensors_to_msgs
-from ompo_ros.nodes import qos
-from ompo_ros.policy.contracts import contract_for
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import tensors_to_msgs
 from ompo_ros.policy.files import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.policy.slot import PolicySlot, favour_the_loop
+from ompo_ros.task.tasks import Task
 
 OBS_DIM, HIDDEN, ACT_DIM = 20, 256, 7  # the paper's network on the reach task
-CONTRACT = contract_for("reach", "dense", "panda")
+CONTRACT = Task("reach", "dense").contract
 RATE = 100.0  # Hz
 LATE = 0.1  # of a period
 

@@ -22,11 +22,11 @@ import gymnasium
 import mujoco
 import numpy as np
 
-from ompo_ros.domains.domain import load_domain
-from ompo_ros.domains.kinematics import HOME
-from ompo_ros.domains.mujoco_arms import MujocoArms
-from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.tasks import INCREMENT, Task
+from ompo_ros.sim.domain import load_domain
+from ompo_ros.sim.mujoco_arms import MujocoArms
+from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.task.kinematics import HOME
+from ompo_ros.task.tasks import INCREMENT, Task
 
 SUBSTEPS = 20
 

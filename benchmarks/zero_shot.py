@@ -16,10 +16,10 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-import ompo_ros.domains  # noqa: F401 - registers the worlds
-from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.tasks import EPISODE_STEPS
+import ompo_ros.sim  # noqa: F401 - registers the worlds
 from ompo_ros.learning import Agent, Config, make_agent
+from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.task.tasks import EPISODE_STEPS
 from ompo_ros.transitions import Origin, Transitions
 
 ARMS = 16

@@ -34,7 +34,7 @@ def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _set_enabled(arguments: argparse.Namespace) -> int:
     try:
-        from ompo_ros.nodes.enable_client import EnableClient
+        from ompo_ros.nodes.wire.enable_client import EnableClient
     except ImportError as error:
         raise ConnectionError(f"no ROS 2 here to reach an arm node ({error})") from error
     nodes = [arguments.node] if arguments.node else ARM_NODES

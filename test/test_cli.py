@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from launch_ros.actions import Node as NodeAction
 
-from ompo_ros.policy.contracts import contract_for
 from ompo_ros.policy.files import make_policy
 from ompo_ros.policy.manifest import Evaluation, Training
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, STABLE
+from ompo_ros.task.tasks import Task
 
-CONTRACT = contract_for("reach", "dense", "panda")
+CONTRACT = Task("reach", "dense").contract
 
 
 def make(version: int):

@@ -16,8 +16,8 @@ import matplotlib.image
 import numpy as np
 from numpy.typing import NDArray
 
-import ompo_ros.domains  # noqa: F401 - registers the worlds
-from ompo_ros.domains.registration import META_WORLD
+import ompo_ros.sim  # noqa: F401 - registers the worlds
+from ompo_ros.sim.registration import META_WORLD
 
 Image = NDArray[np.uint8]
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"

@@ -12,11 +12,11 @@ from ompo_ros.control.episode import Episode, FinishedEpisode
 from ompo_ros.control.homing import Homing, detour
 from ompo_ros.control.motion import NO_CUBE, Motion, Tick
 from ompo_ros.control.observation import observe
-from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.control.safety import ArmState
 from ompo_ros.control.workspace import Workspace
-from ompo_ros.domains.kinematics import FloatArray
-from ompo_ros.domains.tasks import INCREMENT, Float32Array, Task
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.tasks import INCREMENT, Float32Array, Task
 
 _HOME: Final = 0.05  # rad from home at which an episode may begin
 _REST: Final = 0.1  # rad/s from tick to tick: within one, an arm that is commanded anew each time always trembles

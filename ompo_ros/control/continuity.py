@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.control.robot import Robot
 from ompo_ros.control.safety import ArmState
+from ompo_ros.task.robot import Robot
 
 _BRAKING: Final = 0.15  # s in which an arm that is no longer commanded comes to rest
 _SLACK: Final = 0.1  # rad beyond what the velocity limits allow: noise, and states that came in a bunch

@@ -13,10 +13,10 @@ from ompo_ros.control.cadence import Durations
 from ompo_ros.control.episode import Episode, FinishedEpisode
 from ompo_ros.control.motion import NO_CUBE, Motion, Tick
 from ompo_ros.control.observation import observe
-from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.control.safety import ArmState
-from ompo_ros.domains.kinematics import FloatArray
-from ompo_ros.domains.tasks import INCREMENT, Float32Array, Task
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.tasks import INCREMENT, Float32Array, Task
 
 BLEND_TIME: Final = 0.2  # s over which an action goes from one policy's to the next one's
 _GOAL_TOLERANCE: Final = 1e-3  # m by which a goal may be out of the task's box

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 import numpy as np
 
 from ompo_ros.control.plan import Moment, Plan
-from ompo_ros.control.robot import JOINTS, Robot
-from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
 
 ROUNDING: Final = 1e-6  # share of each limit left to rounding
 LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ompo_ros.domains.tasks import EPISODE_STEPS, Float32Array, Task
+from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
 TARGET_DOMAIN = 0  # the arm's dynamics are one domain to whoever only sees its topics

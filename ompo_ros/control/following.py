@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.domains.kinematics import FloatArray
-from ompo_ros.domains.tasks import INCREMENT
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.tasks import INCREMENT
 
 _WINDOW: Final = 0.5  # s
 _MOTION: Final = 1.2 * INCREMENT  # rad commanded within the window that must move an arm; a held action is less

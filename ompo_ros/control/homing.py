@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.control.workspace import Workspace
-from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
 
 MAX_LAG: Final = 0.2  # rad behind the setpoint at which the setpoint waits for the arm
 _PEAK_SPEED: Final = 1.875  # of the quintic profile, relative to its mean speed

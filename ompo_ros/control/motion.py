@@ -10,10 +10,10 @@ import numpy as np
 from ompo_ros.control.continuity import Continuity
 from ompo_ros.control.episode import FinishedEpisode
 from ompo_ros.control.following import Following
-from ompo_ros.control.robot import Robot
 from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
-from ompo_ros.domains.kinematics import FloatArray
-from ompo_ros.domains.tasks import Task
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import Robot
+from ompo_ros.task.tasks import Task
 
 NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks that do not look at it
 _NO_ARMS_VELOCITY: Final = 10.0  # times the limits

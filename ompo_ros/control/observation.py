@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ompo_ros.control.robot import Robot
-from ompo_ros.domains.kinematics import FloatArray, end_effector_position
-from ompo_ros.domains.tasks import Float32Array, Task
+from ompo_ros.task.kinematics import FloatArray, end_effector_position
+from ompo_ros.task.robot import Robot
+from ompo_ros.task.tasks import Float32Array, Task
 
 
 class BadJointState(ValueError):

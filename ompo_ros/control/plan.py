@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.task.kinematics import FloatArray
 
 _NEXT: Final = 1e-6  # s
 

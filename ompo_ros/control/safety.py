@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ompo_ros.control.driver import ROUNDING, Start, driver_of
 from ompo_ros.control.plan import Moment, Plan
-from ompo_ros.control.robot import JOINTS, Robot
 from ompo_ros.control.workspace import Workspace
-from ompo_ros.domains.kinematics import FloatArray
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
 
 _MARGIN: Final = 1e-4  # rad of the position limits left to what lies between two looks at a plan
 _REACHED: Final = 1e-9  # rad/s by which a proposal may miss a bound without being called changed

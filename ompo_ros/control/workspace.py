@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.control.robot import JOINTS, Robot
-from ompo_ros.domains.kinematics import SPHERE_NAMES, SPHERE_RADII, FloatArray, sphere_centres
+from ompo_ros.task.kinematics import SPHERE_NAMES, SPHERE_RADII, FloatArray, sphere_centres
+from ompo_ros.task.robot import JOINTS, Robot
 from ompo_ros.transitions import BoolArray
 
 _MARGIN: Final = 1e-6  # m of the box left to rounding

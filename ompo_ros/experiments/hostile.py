@@ -22,10 +22,7 @@ import numpy as np
 import torch
 
 from ompo_ros.control.controller import Controller
-from ompo_ros.control.robot import Robot, load_robot
 from ompo_ros.control.safety import ArmState, SafeCommand
-from ompo_ros.domains.kinematics import SPHERE_RADII, FloatArray, sphere_centres
-from ompo_ros.domains.tasks import Float32Array, Task
 from ompo_ros.experiments.campaign.checks import Violation, reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
@@ -33,6 +30,9 @@ from ompo_ros.experiments.pretrain import node_settings
 from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.resources import resource_path
+from ompo_ros.task.kinematics import SPHERE_RADII, FloatArray, sphere_centres
+from ompo_ros.task.robot import Robot, load_robot
+from ompo_ros.task.tasks import Float32Array, Task
 
 ARMS: Final = (("panda", ""), ("panda", "franka_ros2"), ("fr3", ""), ("fr3", "franka_ros2"))
 STRETCH: Final = 2000  # ticks that are judged together; each begins with an arm at rest somewhere

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ompo_ros.domains.collection import Collection
-from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.tasks import EPISODE_STEPS, Float32Array
 from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.learning.pretrained import save_networks
 from ompo_ros.resources import resource_path
+from ompo_ros.sim.collection import Collection
+from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
 
 ARMS = 16
 WARMUP = 300  # random steps of every arm

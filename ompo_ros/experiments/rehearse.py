@@ -18,17 +18,17 @@ import yaml
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.control.episode import FinishedEpisode
-from ompo_ros.control.robot import load_robot
 from ompo_ros.control.safety import ArmState
-from ompo_ros.control.stand_in import SIMULATORS, StandIn, make_stand_in
-from ompo_ros.domains.collection import Collection
-from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.tasks import Float32Array, Task
 from ompo_ros.experiments.pretrain import ARMS, node_settings
 from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.resources import resource_path
+from ompo_ros.sim.collection import Collection
+from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.sim.stand_in import SIMULATORS, StandIn, make_stand_in
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Float32Array, Task
 from ompo_ros.transitions import Origin
 
 SOURCE_STEPS = 16  # of every arm at a time

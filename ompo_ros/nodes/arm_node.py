@@ -20,18 +20,17 @@ from ompo_ros.control.cadence import Cadence
 from ompo_ros.control.episode import FinishedEpisode
 from ompo_ros.control.motion import Motion, Tick
 from ompo_ros.control.observation import BadJointState, ForeignJointState, JointStateReader
-from ompo_ros.control.robot import load_robot
 from ompo_ros.control.safety import ArmState, SafeCommand
-from ompo_ros.domains.kinematics import FloatArray
-from ompo_ros.domains.tasks import Task
-from ompo_ros.nodes import qos
-from ompo_ros.nodes.commands import Commands, Delivery, Stamps
-from ompo_ros.nodes.identity import Identity
-from ompo_ros.nodes.main import STEADY
-from ompo_ros.nodes.parameters import declare, refuse_unknown
-from ompo_ros.nodes.reports import control_report, episode_summary
-from ompo_ros.nodes.robot_topics import STATES, state_subscription_qos, topic_in
-from ompo_ros.policy.contracts import contract_on
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.commands import Commands, Delivery, Stamps
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.process import STEADY
+from ompo_ros.nodes.wire.reports import control_report, episode_summary
+from ompo_ros.nodes.wire.robot_topics import STATES, state_subscription_qos, topic_in
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 _SILENCE = 1.0  # s without a joint state until a node in lockstep brakes, and without the cube until any does
 _FAR = 10.0  # m at which no arm has a cube
@@ -76,7 +75,7 @@ class ArmNode(Node):
         self.lockstep = declare(self, "lockstep", False, "Act on each joint state at once, for robot_sim in lockstep.")
         self._enabled = declare(self, "enabled", False, "Move at once; otherwise wait for ~/set_enabled.")
         self.task, self.robot = Task(task, reward), load_robot(preset, driver)
-        self.contract = contract_on(self.robot, self.task)
+        self.contract = self.task.on(self.robot)
         self.id = self.get_fully_qualified_name()
         self._simulated = bool(self.get_parameter("use_sim_time").value)
         self._reader = JointStateReader(self.robot)

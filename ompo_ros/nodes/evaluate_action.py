@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from ompo_ros.control.collector import Collector, Evaluation, Policy
-from ompo_ros.nodes.identity import GET_POLICY, Identity
+from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
 
 _MAX_DROPPED = 10  # episodes that may break before an evaluation is given up
 

@@ -14,20 +14,20 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
-from ompo_ros.conversions import check_episode, tensors_to_msgs
-from ompo_ros.domains.tasks import Task
 from ompo_ros.learning import make_agent
 from ompo_ros.learning.learner_folder import LearnerFolder
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.learning.recovery import Recovery
 from ompo_ros.learning.run_log import RunLog
-from ompo_ros.nodes import qos
-from ompo_ros.nodes.identity import Identity
 from ompo_ros.nodes.learner_parameters import declare_config, declare_pacing
-from ompo_ros.nodes.main import STEADY, run
-from ompo_ros.nodes.parameters import declare, refuse_unknown
-from ompo_ros.nodes.transition_intake import TransitionIntake, shown
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import check_episode, tensors_to_msgs
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.process import STEADY, run
+from ompo_ros.nodes.wire.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 SLICE = 4  # updates between two looks at the callbacks: a few dozen milliseconds on one core

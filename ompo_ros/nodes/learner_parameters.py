@@ -6,7 +6,7 @@ from rclpy.node import Node
 
 from ompo_ros.learning import Config, settings
 from ompo_ros.learning.pacing import Pacing
-from ompo_ros.nodes.parameters import declare
+from ompo_ros.nodes.wire.parameters import declare
 
 
 def declare_pacing(node: Node) -> Pacing:

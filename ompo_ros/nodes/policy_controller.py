@@ -10,11 +10,11 @@ from geometry_msgs.msg import PointStamped
 from ompo_msgs.msg import PolicyArtifact
 
 from ompo_ros.control.controller import BLEND_TIME, Controller, Policy
-from ompo_ros.conversions import artifact_from_msg
-from ompo_ros.nodes import qos
 from ompo_ros.nodes.arm_node import ArmNode
-from ompo_ros.nodes.main import run_arm
-from ompo_ros.nodes.parameters import declare
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import artifact_from_msg
+from ompo_ros.nodes.wire.parameters import declare
+from ompo_ros.nodes.wire.process import run_arm
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.files import policy_bytes
 from ompo_ros.policy.runtime import PolicyRuntime

@@ -13,16 +13,19 @@ from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from ompo_ros.control.robot import load_robot
-from ompo_ros.conversions import MAX_NAME, artifact_to_msg, check_episode, tensors_from_msg, transitions_from_msg
-from ompo_ros.domains.tasks import Task
-from ompo_ros.nodes import qos
-from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
-from ompo_ros.nodes.identity import GET_POLICY, Identity
-from ompo_ros.nodes.main import run
-from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import (
+    MAX_NAME,
+    artifact_to_msg,
+    check_episode,
+    tensors_from_msg,
+    transitions_from_msg,
+)
+from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
+from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
+from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.process import run
 from ompo_ros.policy.actor import shape_of
-from ompo_ros.policy.contracts import contract_on
 from ompo_ros.policy.errors import RefusedPolicy, RegistryError
 from ompo_ros.policy.files import Policy
 from ompo_ros.policy.gate import GateSettings, Verdict
@@ -32,6 +35,8 @@ from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE, Entry
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.policy.text import plain
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData
 
 GATE_PERIOD = 0.2  # seconds between two looks at what waits
@@ -88,7 +93,7 @@ class PolicyServer(Node):
         )
         first = declare(self, "min_success", 0.5, "Success rate wanted of the first stable policy.", low=0.0, high=1.0)
         refuse_unknown(self)
-        self._folder, self._contract = Path(folder).expanduser(), contract_on(load_robot(preset), Task(task, reward))
+        self._folder, self._contract = Path(folder).expanduser(), Task(task, reward).on(load_robot(preset))
         settings = GateSettings(margin=margin, confidence=confidence, min_success=first, window=self._episodes)
         try:
             registry = Registry(self._folder, keep)

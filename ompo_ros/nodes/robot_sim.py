@@ -13,14 +13,20 @@ from rosgraph_msgs.msg import Clock as ClockMsg
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from ompo_ros.control.robot import load_robot
-from ompo_ros.control.stand_in import SIMULATORS, Measurement, make_stand_in
-from ompo_ros.domains.kinematics import FloatArray
-from ompo_ros.domains.tasks import Task
-from ompo_ros.nodes.main import run
-from ompo_ros.nodes.parameters import InvalidParameter, declare, refuse_unknown
-from ompo_ros.nodes.robot_topics import COMMANDS, STATES, CommandMessage, command_type, positions_from_msg, topic_in
-from ompo_ros.policy.contracts import contract_on
+from ompo_ros.nodes.wire.parameters import InvalidParameter, declare, refuse_unknown
+from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.robot_topics import (
+    COMMANDS,
+    STATES,
+    CommandMessage,
+    command_type,
+    positions_from_msg,
+    topic_in,
+)
+from ompo_ros.sim.stand_in import SIMULATORS, Measurement, make_stand_in
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 _LOCKSTEP_PATIENCE = 0.3  # s without a command until a lockstep robot moves on by itself: nobody waits forever
 _MAX_CATCH_UP = 10  # publish periods made up for at once after a pause of the machine
@@ -46,7 +52,7 @@ class RobotSim(Node):
         refuse_unknown(self)
         self._robot = load_robot(preset, driver)
         self._has_cube = task == "push"
-        self._frame = contract_on(self._robot, Task(task, "dense")).frame
+        self._frame = Task(task, "dense").on(self._robot).frame
         self._arm = make_stand_in(
             simulator, domain, Task(task, "dense"), self._robot, seed=seed, command_timeout=timeout
         )

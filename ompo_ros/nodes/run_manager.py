@@ -13,16 +13,16 @@ from ompo_msgs.srv import SetEnabled
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ompo_ros.conversions import check_episode, metrics_from_msg
 from ompo_ros.experiments.record import Episode, Evaluation, Sample, progress_line
 from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import keep_arguments
 from ompo_ros.experiments.run_folder import RunFolder
-from ompo_ros.nodes import qos
-from ompo_ros.nodes.evaluation_client import Episodes, EvaluationClient
-from ompo_ros.nodes.identity import Identity, enabling_request
-from ompo_ros.nodes.main import STEADY, Finished, run
-from ompo_ros.nodes.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
+from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
+from ompo_ros.nodes.wire.identity import Identity, enabling_request
+from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.transitions import InvalidData
 
 _EVALUATION_PATIENCE = 600.0  # s in which a failed evaluation is asked for again: the gate's own may take minutes

@@ -11,19 +11,18 @@ from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, Transit
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from ompo_ros.control.robot import load_robot
-from ompo_ros.conversions import artifact_from_msg, metrics_from_msg, transitions_to_msg
-from ompo_ros.domains.collection import Collection, FinishedEpisode
-from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.parameters import COLUMN_NAMES
-from ompo_ros.domains.tasks import Float32Array, Task
-from ompo_ros.nodes import qos
-from ompo_ros.nodes.identity import Identity
-from ompo_ros.nodes.main import run
-from ompo_ros.nodes.parameters import declare, refuse_unknown
-from ompo_ros.policy.contracts import contract_on
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import artifact_from_msg, metrics_from_msg, transitions_to_msg
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.process import run
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.sim.collection import Collection, FinishedEpisode
+from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.sim.parameters import COLUMN_NAMES
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Float32Array, Task
 from ompo_ros.transitions import InvalidData
 
 
@@ -48,7 +47,7 @@ class SourceCollector(Node):
         refuse_unknown(self)
         own_seed = seed + 1_000_003 * self._index
         self._env = PandaVectorEnv(self._arms, task, reward, domain, threads=threads)
-        self._contract = contract_on(load_robot(preset), Task(task, reward))
+        self._contract = Task(task, reward).on(load_robot(preset))
         self._collection = Collection(self._env, own_seed)
         self._rng = np.random.default_rng(own_seed)
         self._policy: PolicyRuntime | None = None

@@ -10,12 +10,12 @@ from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, Transit
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.control.episode import FinishedEpisode
-from ompo_ros.conversions import artifact_from_msg, transitions_to_msg
-from ompo_ros.nodes import qos
 from ompo_ros.nodes.arm_node import ArmNode
 from ompo_ros.nodes.evaluate_action import EvaluateAction
-from ompo_ros.nodes.main import run_arm
-from ompo_ros.nodes.parameters import declare
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import artifact_from_msg, transitions_to_msg
+from ompo_ros.nodes.wire.parameters import declare
+from ompo_ros.nodes.wire.process import run_arm
 from ompo_ros.policy.runtime import PolicyRuntime
 
 _SILENCE: Final = 5.0  # s without the learner's status, which comes every second, until the arm holds

@@ -5,9 +5,9 @@ from __future__ import annotations
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from ompo_ros.nodes.main import run
-from ompo_ros.nodes.parameters import declare, refuse_unknown
-from ompo_ros.nodes.transition_intake import TransitionIntake
+from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.transition_intake import TransitionIntake
 from ompo_ros.transitions import Transitions
 
 

@@ -164,7 +164,7 @@ def _store(arguments: argparse.Namespace) -> PolicyStore:
     if arguments.registry is not None:
         return FolderStore(arguments.registry)
     try:
-        from ompo_ros.nodes.policy_client import ServerStore
+        from ompo_ros.nodes.wire.policy_client import ServerStore
     except ImportError as error:
         raise ConnectionError(f"no ROS 2 here to reach a server ({error}): give a folder by --registry") from error
     return ServerStore(arguments.namespace)

@@ -12,7 +12,6 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto
 
-from ompo_ros.domains.contract import Contract
 from ompo_ros.files import UnfitFile, read_bounded
 from ompo_ros.policy import errors
 from ompo_ros.policy.actor import (
@@ -30,6 +29,7 @@ from ompo_ros.policy.export import DERIVED, INPUT, MANIFEST_KEY, OPERATORS, OUTP
 from ompo_ros.policy.manifest import MAX_TEXT, Evaluation, Manifest, Training, describe, normalizer_of
 from ompo_ros.policy.parity import check_parity
 from ompo_ros.policy.wire import bytes_at
+from ompo_ros.task.contract import Contract
 
 # The largest actor, the longest manifest, and several times what the graph around them takes.
 _LARGEST = ActorShape(LAYERNORM_TANH, MAX_OBS, MAX_HIDDEN, MAX_ACT).tensor_shapes().values()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ompo_ros.domains.contract import Contract
 from ompo_ros.policy.actor import Float32Array, Tensors
 from ompo_ros.policy.errors import ContractMismatch, RegistryError
 from ompo_ros.policy.files import Policy, make_policy
@@ -22,6 +21,7 @@ from ompo_ros.policy.gate import (
 from ompo_ros.policy.manifest import Evaluation, Training
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE
+from ompo_ros.task.contract import Contract
 
 RECORDED = 256  # transitions of the target that exports are proven on
 

@@ -11,11 +11,11 @@ import onnx
 import onnxruntime
 
 import ompo_ros
-from ompo_ros.domains.contract import Contract
 from ompo_ros.policy.actor import ARCHITECTURES, Tensors, shape_of, weights_digest
 from ompo_ros.policy.decode import DecodeError, decode
 from ompo_ros.policy.errors import InvalidManifest
 from ompo_ros.policy.export import OPSET
+from ompo_ros.task.contract import Contract
 
 FORMAT = 1
 MAX_TEXT = 262_144  # characters

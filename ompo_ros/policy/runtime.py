@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ompo_ros.domains.contract import Contract
 from ompo_ros.policy.actor import Float32Array
 from ompo_ros.policy.engine import Engine
 from ompo_ros.policy.errors import ContractMismatch
 from ompo_ros.policy.files import Policy, read_policy
+from ompo_ros.task.contract import Contract
 from ompo_ros.transitions import InvalidData
 
 # What a robot must fulfil; rewards and episode lengths matter to learning only.

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from ompo_ros.domains.contract import Contract
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.task.contract import Contract
 
 _SWITCH_INTERVAL: Final = 1e-4  # s
 

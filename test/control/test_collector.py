@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.collector import Collector, Phase
-from ompo_ros.control.robot import load_robot
 from ompo_ros.control.safety import ArmState
-from ompo_ros.control.stand_in import make_stand_in
-from ompo_ros.domains.kinematics import end_effector_position
-from ompo_ros.domains.tasks import EPISODE_STEPS, Task
+from ompo_ros.sim.stand_in import make_stand_in
+from ompo_ros.task.kinematics import end_effector_position
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import EPISODE_STEPS, Task
 
 ROBOT = load_robot("panda")
 REACH = Task("reach", "dense")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ompo_ros.control.continuity import Continuity
-from ompo_ros.control.robot import load_robot
 from ompo_ros.control.safety import ArmState
+from ompo_ros.task.robot import load_robot
 
 ROBOT = load_robot("panda")
 

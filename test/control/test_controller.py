@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.controller import Controller, Phase, check_goal
-from ompo_ros.control.robot import load_robot
 from ompo_ros.control.safety import ArmState
-from ompo_ros.control.stand_in import make_stand_in
-from ompo_ros.domains.tasks import EPISODE_STEPS, INCREMENT, Task
+from ompo_ros.sim.stand_in import make_stand_in
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import EPISODE_STEPS, INCREMENT, Task
 
 ROBOT = load_robot("panda")
 REACH = Task("reach", "dense")

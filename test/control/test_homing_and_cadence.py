@@ -5,8 +5,8 @@ import pytest
 
 from ompo_ros.control.cadence import Cadence
 from ompo_ros.control.homing import MAX_LAG, Homing, detour
-from ompo_ros.control.robot import load_robot
 from ompo_ros.control.workspace import Workspace
+from ompo_ros.task.robot import load_robot
 
 ROBOT = load_robot("panda")
 START = ROBOT.home + np.array([1.0, -0.5, 0.3, 0.2, -0.1, 0.05, 0.0])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.observation import BadJointState, ForeignJointState, JointStateReader, observe
-from ompo_ros.control.robot import load_robot
-from ompo_ros.domains.kinematics import end_effector_position
-from ompo_ros.domains.tasks import Task
+from ompo_ros.task.kinematics import end_effector_position
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 ROBOT = load_robot("panda")
 NAMES = list(ROBOT.joint_names)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ompo_ros.control.robot import load_robot
 from ompo_ros.control.safety import ArmState, Reason, SafetyFilter
 from ompo_ros.control.workspace import Workspace
-from ompo_ros.domains.kinematics import end_effector_position
 from ompo_ros.experiments.campaign.checks import reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
+from ompo_ros.task.kinematics import end_effector_position
+from ompo_ros.task.robot import load_robot
 
 DRIVERS = ("ros2_control", "franka_ros2")  # setpoints, trajectories
 ROBOTS = {(name, driver): load_robot(name, driver) for name in ("panda", "fr3") for driver in DRIVERS}

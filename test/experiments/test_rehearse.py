@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.collector import Collector
-from ompo_ros.control.robot import load_robot
-from ompo_ros.control.stand_in import make_stand_in
-from ompo_ros.domains.collection import Collection
-from ompo_ros.domains.panda import PandaVectorEnv
-from ompo_ros.domains.tasks import Task
 from ompo_ros.experiments.rehearse import Rig, rehearse
 from ompo_ros.learning import Config, make_agent
 from ompo_ros.learning.pacing import Pacing
+from ompo_ros.sim.collection import Collection
+from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.sim.stand_in import make_stand_in
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin
 
 SMALL = {"hidden_size": 16, "batch_size": 32, "local_capacity": 100, "global_capacity": 2000, "threads": 1}

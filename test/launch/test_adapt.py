@@ -14,9 +14,9 @@ from domain_coordinator import domain_id
 from launched import Launched, shown_arguments
 
 from ompo_ros.learning import checkpoint, make_agent
-from ompo_ros.policy.contracts import contract_for
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.task.tasks import Task
 
 NODES = ("learner", "policy_server", "source_collector", "robot_sim", "target_collector", "run_manager")
 PARAMETERS = """
@@ -99,7 +99,7 @@ def assert_learned(run_dir: Path) -> None:
     registry = Registry(run_dir / "policies", read_only=True)
     policy = registry.load(registry.active("latest"))
     obs = np.random.default_rng(0).standard_normal(learned.obs_dim, np.float32)
-    action = PolicyRuntime(policy.onnx, contract_for("reach", "dense", "panda")).act(obs)
+    action = PolicyRuntime(policy.onnx, Task("reach", "dense").contract).act(obs)
     np.testing.assert_allclose(action, learned.act(obs, deterministic=True), atol=1e-5)
 
     began = make_agent(learned.config, learned.obs_dim, learned.act_dim, learned.seed, "cpu")

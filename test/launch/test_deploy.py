@@ -10,11 +10,11 @@ from ompo_msgs.srv import SetEnabled
 from probe import Probe
 from shipped_policy import shipped_policy
 
-from ompo_ros.domains.kinematics import BASE_FRAME
-from ompo_ros.nodes import qos
+from ompo_ros.nodes.wire import qos
 from ompo_ros.policy.manifest import Evaluation
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import STABLE
+from ompo_ros.task.kinematics import BASE_FRAME
 
 # Steps of the arm after which its drives begin to creep.
 DRIFT = "drift:\n  action_bias:\n    jumps: {at: [3000], values: [0.0, 0.75]}\n    over: steps\n"

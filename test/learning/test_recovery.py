@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from ompo_ros.domains.tasks import Task
 from ompo_ros.learning import ALGORITHMS, Config, make_agent
 from ompo_ros.learning.recovery import CHECK_EVERY, ENOUGH, PROGRESS, Recovery
 from ompo_ros.learning.state import agent_arrays, buffer_arrays
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin, Transitions
 
 NAN = float("nan")

@@ -5,8 +5,8 @@ from builtin_interfaces.msg import Time
 from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import ActorWeights, LearnerStatus, TransitionBatch
 
-from ompo_ros.conversions import transitions_to_msg
-from ompo_ros.nodes import qos
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import transitions_to_msg
 from ompo_ros.transitions import Origin, Transitions
 
 SMALL = {"learning.threads": 1, "learning.hidden_size": 16, "learning.batch_size": 16, "learning.global_capacity": 5000}

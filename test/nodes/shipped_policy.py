@@ -7,10 +7,11 @@ import numpy as np
 from ompo_ros.experiments.pretrain import node_settings
 from ompo_ros.learning import Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
-from ompo_ros.policy.contracts import contract_for
 from ompo_ros.policy.files import Policy, make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.resources import resource_path
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 
 @lru_cache(maxsize=1)
@@ -33,5 +34,5 @@ def shipped_tensors(shift: float = 0.0) -> dict[str, np.ndarray]:
 
 
 def shipped_policy(version: int, shift: float = 0.0, robot: str = "panda") -> Policy:
-    contract = contract_for("reach", "dense", robot)
+    contract = Task("reach", "dense").on(load_robot(robot))
     return make_policy(shipped_tensors(shift), contract, version=version, stamp=1.0, training=Training(1, 1))

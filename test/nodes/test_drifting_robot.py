@@ -9,8 +9,8 @@ from ompo_msgs.srv import ListPolicies, SetEnabled
 from probe import Probe
 from shipped_policy import shipped_tensors
 
-from ompo_ros.conversions import tensors_to_msgs
-from ompo_ros.nodes import qos
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import tensors_to_msgs
 from ompo_ros.policy.actor import shape_of
 
 EPISODES = 12  # that prove a policy

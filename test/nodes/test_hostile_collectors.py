@@ -10,8 +10,8 @@ from launch_pytest.tools import process as process_tools
 from learner_peer import Collectors, learner_action
 from ompo_msgs.msg import EpisodeSummary, TransitionBatch
 
-from ompo_ros.conversions import tensors_from_msg
-from ompo_ros.nodes import qos
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import tensors_from_msg
 from ompo_ros.transitions import Origin
 
 LAST = 2**64 - 1

@@ -11,8 +11,8 @@ from learner_peer import SMALL, Collectors, learner_action
 from ompo_msgs.msg import LearnerStatus
 from std_srvs.srv import SetBool, Trigger
 
-from ompo_ros.conversions import tensors_from_msg
 from ompo_ros.learning import Config, checkpoint, make_agent
+from ompo_ros.nodes.wire.conversions import tensors_from_msg
 from ompo_ros.transitions import Origin
 
 

@@ -10,9 +10,9 @@ from learner_peer import SMALL, Collectors, learner_action
 from ompo_msgs.msg import LearnerStatus
 from std_srvs.srv import SetBool, Trigger
 
-from ompo_ros.conversions import metrics_from_msg, tensors_from_msg
 from ompo_ros.learning import Config, checkpoint, make_agent
 from ompo_ros.learning.learner_folder import LearnerFolder
+from ompo_ros.nodes.wire.conversions import metrics_from_msg, tensors_from_msg
 from ompo_ros.transitions import Origin
 
 

@@ -16,12 +16,12 @@ from sensor_msgs.msg import JointState
 from shipped_policy import shipped_policy
 from std_msgs.msg import Float64MultiArray
 
-from ompo_ros.control.robot import load_robot
-from ompo_ros.conversions import artifact_to_msg
-from ompo_ros.domains.kinematics import BASE_FRAME, end_effector_position
-from ompo_ros.domains.tasks import SUCCESS_DISTANCE
-from ompo_ros.nodes import qos
-from ompo_ros.nodes.robot_topics import STATES
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import artifact_to_msg
+from ompo_ros.nodes.wire.robot_topics import STATES
+from ompo_ros.task.kinematics import BASE_FRAME, end_effector_position
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import SUCCESS_DISTANCE
 
 ROBOT = load_robot("panda")
 GOAL = [0.55, 0.1, 0.2]

@@ -17,18 +17,18 @@ from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
 from probe import Probe
 from rclpy.action import ActionServer
 
-from ompo_ros.conversions import tensors_to_msgs, transitions_to_msg
-from ompo_ros.nodes import qos
-from ompo_ros.policy.contracts import contract_for
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import tensors_to_msgs, transitions_to_msg
 from ompo_ros.policy.files import make_policy, read_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.parity import forward
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin, Transitions
 
-CONTRACT = contract_for("reach", "dense", "panda")
+CONTRACT = Task("reach", "dense").contract
 EPISODES = 10
 FULL = Path("/dev/full")  # every write to it fails as on a full disk
 REFUSALS_SAID = 20

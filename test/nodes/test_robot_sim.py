@@ -12,8 +12,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ompo_ros.control.robot import load_robot
-from ompo_ros.nodes.robot_topics import COMMANDS, STATES
+from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
+from ompo_ros.task.robot import load_robot
 
 ROBOT = load_robot("panda")
 FORWARD = "/ompo/forward_position_controller/commands"

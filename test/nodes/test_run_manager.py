@@ -18,8 +18,8 @@ from probe import Probe
 from rclpy.action import ActionClient
 from shipped_policy import shipped_policy
 
-from ompo_ros.conversions import artifact_to_msg
-from ompo_ros.nodes import qos
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import artifact_to_msg
 
 
 @pytest.fixture

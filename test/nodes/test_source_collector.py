@@ -6,9 +6,9 @@ import pytest
 from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
 
-from ompo_ros.conversions import check_episode, transitions_from_msg
-from ompo_ros.nodes import qos
-from ompo_ros.streams import StreamCounts
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import check_episode, transitions_from_msg
+from ompo_ros.nodes.wire.streams import StreamCounts
 from ompo_ros.transitions import Origin
 
 BATCH = 4 * 5

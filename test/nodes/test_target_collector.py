@@ -21,18 +21,17 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 from trajectory_msgs.msg import JointTrajectory
 
-from ompo_ros.control.robot import load_robot
-from ompo_ros.conversions import artifact_to_msg, check_episode, transitions_from_msg
-from ompo_ros.domains.tasks import EPISODE_STEPS, Task
 from ompo_ros.experiments.campaign.checks import reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
-from ompo_ros.nodes import qos
-from ompo_ros.nodes.robot_topics import COMMANDS, STATES
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import artifact_to_msg, check_episode, transitions_from_msg
+from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
 from ompo_ros.policy.actor import ActorShape
-from ompo_ros.policy.contracts import contract_for
 from ompo_ros.policy.files import make_policy
 from ompo_ros.policy.manifest import Training
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import EPISODE_STEPS, Task
 from ompo_ros.transitions import Origin
 
 ROBOT = load_robot("panda")
@@ -232,7 +231,7 @@ def test_the_wrong_robot_is_refused_with_a_sentence_and_never_commanded(ears):
 
 @pytest.mark.launch(fixture=all_fr3_graph)
 def test_an_fr3_runs_policies_made_for_it(ears):
-    ears.policies.publish(make_artifact(4, contract_for("reach", "dense", "fr3")))
+    ears.policies.publish(make_artifact(4, Task("reach", "dense").on(load_robot("fr3"))))
     ears.until(lambda: ears.batches and ears.batches[-1].policy_version[-1] == 4)
 
 
@@ -357,7 +356,7 @@ def test_while_another_node_commands_the_arm_it_holds(ears):
 
 @pytest.mark.launch(fixture=push_graph)
 def test_push_over_trajectory_messages(ears):
-    ears.policies.publish(make_artifact(2, contract_for("push", "sparse", "panda")))
+    ears.policies.publish(make_artifact(2, Task("push", "sparse").contract))
     ears.until(lambda: len(ears.batches) >= 2)
     transitions = transitions_from_msg(ears.batches[-1])
     assert transitions.obs_dim == Task("push", "sparse").contract.observation_size
@@ -366,7 +365,7 @@ def test_push_over_trajectory_messages(ears):
 
 @pytest.mark.launch(fixture=lone_push_graph)
 def test_a_cube_in_another_frame_or_of_long_ago_is_no_cube(ears):
-    ears.policies.publish(make_artifact(2, contract_for("push", "dense", "panda")))
+    ears.policies.publish(make_artifact(2, Task("push", "dense").contract))
     cubes = ears.probe.node.create_publisher(PointStamped, "/ompo/cube", STATES)
     still = JointState(name=ROBOT.joint_names, position=ROBOT.home.tolist(), velocity=[0.0] * 7)
 

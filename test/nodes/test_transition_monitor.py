@@ -8,7 +8,7 @@ from launch_pytest.tools import process as process_tools
 from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import TransitionBatch
 
-from ompo_ros.nodes import qos
+from ompo_ros.nodes.wire import qos
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ompo_ros.domains.contract import Contract
-from ompo_ros.domains.tasks import Task
 from ompo_ros.policy.actor import ActorShape
 from ompo_ros.policy.files import Policy, make_policy
 from ompo_ros.policy.manifest import Training
+from ompo_ros.task.contract import Contract
+from ompo_ros.task.tasks import Task
 
 REACH = Task("reach", "dense").contract
 

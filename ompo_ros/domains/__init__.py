@@ -1,5 +1,0 @@
-"""Simulated worlds to adapt from and to, registered with gymnasium under `ompo/`; needs gymnasium alone."""
-
-from ompo_ros.domains.registration import register_all
-
-register_all()

@@ -1,0 +1,1 @@
+"""What all nodes share: conversions, streams, parameters, identity, how a process starts and ends."""

@@ -1,0 +1,50 @@
+"""Calls `~/set_enabled` of arm nodes from a shell."""
+
+from __future__ import annotations
+
+import time
+
+import rclpy
+from ompo_msgs.srv import SetEnabled
+from rclpy.client import Client
+from rclpy.node import Node
+
+from ompo_ros.nodes.wire.identity import enabling_request
+
+_TIMEOUT = 10.0  # s; discovery alone may take three
+_SETTLE = 2.0  # s in which a second arm node is found after the first was stopped
+
+
+class EnableClient:
+    """The arm nodes with these full names, as far as they are there."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+
+    def set_enabled(self, enabled: bool) -> dict[str, SetEnabled.Response]:
+        """Ask every node that is there, each as soon as it is found; their answers by name."""
+        rclpy.init()
+        try:
+            node = rclpy.create_node("ompo_enable")
+            clients = {name: node.create_client(SetEnabled, f"{name}/set_enabled") for name in self._names}
+            answers: dict[str, SetEnabled.Response] = {}
+            deadline = time.monotonic() + _TIMEOUT
+            while len(answers) < len(clients) and time.monotonic() < deadline:
+                for name, client in clients.items():
+                    if name not in answers and client.service_is_ready():
+                        answers[name] = _call(node, client, name, enabled)
+                        deadline = time.monotonic() + _SETTLE
+                time.sleep(0.02)
+            if not answers:
+                raise ConnectionError(f"no {' or '.join(self._names)} answers: start one, or give its --namespace")
+            return answers
+        finally:
+            rclpy.try_shutdown()
+
+
+def _call(node: Node, client: Client, name: str, enabled: bool) -> SetEnabled.Response:
+    future = client.call_async(enabling_request(enabled, name))
+    rclpy.spin_until_future_complete(node, future, timeout_sec=_TIMEOUT)
+    if not future.done():
+        raise ConnectionError(f"{name} did not answer within {_TIMEOUT:g} s")
+    return future.result()

@@ -1,0 +1,95 @@
+"""The one `main` of all nodes: start with a clear refusal or not at all, end with exit code 0 when asked to stop."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeVar
+
+import rclpy
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from ompo_ros.nodes.wire.only_one import only_one
+
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for what must go on even where simulated time stands still
+
+_LOOK: Final = 0.1  # s between two looks at whether the arm is at rest
+
+
+class Finished(Exception):
+    """Raised by a node whose work is done: it ends with exit code 0."""
+
+
+class EndsAtRest(Protocol):
+    """A node that brakes an arm before it ends."""
+
+    def wind_down(self) -> None: ...
+
+    @property
+    def has_ended(self) -> bool: ...
+
+
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+def run(
+    make_node: Callable[[], AnyNode],
+    spin: Callable[[AnyNode], None] = rclpy.spin,
+    signals: SignalHandlerOptions = SignalHandlerOptions.ALL,
+) -> None:
+    """Make the node, the only one of its name, and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
+    if signals is SignalHandlerOptions.NO:
+        signal.signal(signal.SIGTERM, _interrupt)
+    rclpy.init(signal_handler_options=signals)
+    node: AnyNode | None = None
+    try:
+        with only_one(make_node.__name__):
+            node = make_node()
+        spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException, Finished):
+        pass
+    except (InvalidParameterValueException, InvalidParameterTypeException, ValueError, OSError) as error:
+        if node is not None:
+            raise
+        rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
+        sys.exit(2)
+    except RuntimeError:
+        # A signal may invalidate the context in the middle of a call, which rclpy reports as a plain error.
+        if rclpy.ok():
+            raise
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def run_arm(make_node: Callable[[], AnyNode]) -> None:
+    """Run a node that moves an arm: a first signal brakes it and ends it at rest, a second one ends it at once."""
+    run(make_node, _spin_to_rest, SignalHandlerOptions.NO)
+
+
+def _spin_to_rest(node: Any) -> None:  # noqa: ANN401 - a Node that EndsAtRest: Python has no type for both
+    arm: EndsAtRest = node
+
+    def on_signal(*_: object) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _interrupt)
+        arm.wind_down()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)  # once: rclpy.spin_once would do so every time, for half a core
+    while rclpy.ok() and not arm.has_ended:
+        executor.spin_once(timeout_sec=_LOOK)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

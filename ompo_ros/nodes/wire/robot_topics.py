@@ -1,0 +1,82 @@
+"""A robot's standard topics as its driver preset names them: one place for both sides of the wire."""
+
+from __future__ import annotations
+
+from typing import Union
+
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Float64MultiArray, Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ompo_ros.control.safety import SafeCommand
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import Robot
+
+COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a driver subscribes
+STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a joint_state_broadcaster publishes
+_LONGEST = 60.0  # s that a trajectory may take
+
+CommandMessage = Union[Float64MultiArray, JointTrajectory]  # noqa: UP007 - evaluated, and mypy knows neither class
+
+
+def state_subscription_qos(robot: Robot) -> QoSProfile:
+    """Only the newest state matters; best effort hears reliable broadcasters too."""
+    best_effort = robot.driver.state_reliability == "best_effort"
+    reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
+    return QoSProfile(depth=1, reliability=reliability)
+
+
+def topic_in(namespace: str, topic: str) -> str:
+    """Put a robot's topic into its namespace; without one it stays relative to the node's."""
+    return f"{namespace.rstrip('/')}/{topic}" if namespace else topic
+
+
+def command_type(robot: Robot) -> type[CommandMessage]:
+    """The message class of the driver's command topic."""
+    kind: type[CommandMessage] = Float64MultiArray
+    return kind if robot.driver.command_interface == "forward_command" else JointTrajectory
+
+
+def command_to_msg(robot: Robot, command: SafeCommand, stamp: Time) -> CommandMessage:
+    """One setpoint or, for a trajectory controller, the motion to rest; `stamp` is the time of the command's tick."""
+    if robot.driver.command_interface == "forward_command":
+        return Float64MultiArray(data=command.position.tolist())
+    points = [
+        JointTrajectoryPoint(
+            positions=knot.position.tolist(),
+            velocities=knot.velocity.tolist(),
+            accelerations=knot.acceleration.tolist(),
+            time_from_start=_duration(knot.time - command.time),
+        )
+        for knot in command.knots
+    ]
+    return JointTrajectory(header=Header(stamp=stamp), joint_names=list(robot.joint_names), points=points)
+
+
+def positions_from_msg(robot: Robot, msg: CommandMessage, now: float = 0.0) -> list[FloatArray]:
+    """The setpoints of a command (7,), a control period apart, the first one a period from `now` (s of its stamp).
+
+    ValueError says what is wrong with it; a trajectory that has ended by now is an old one.
+    """
+    if isinstance(msg, Float64MultiArray):
+        return [np.array(msg.data)]
+    if sorted(msg.joint_names) != sorted(robot.joint_names):
+        raise ValueError(f"the trajectory names {list(msg.joint_names)}, the arm has {list(robot.joint_names)}")
+    if not msg.points or any(len(point.positions) != len(msg.joint_names) for point in msg.points):
+        raise ValueError("the trajectory needs at least one point, and a position for every joint in each")
+    order = [list(msg.joint_names).index(name) for name in robot.joint_names]
+    times = np.array([point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in msg.points])
+    stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9
+    age = now - stamp if stamp else 0.0
+    if not 0.0 <= times[-1] - age <= _LONGEST:
+        raise ValueError(f"the trajectory ends {times[-1] - age:.2f} s from now, 0 to {_LONGEST:g} is allowed")
+    table = np.array([point.positions for point in msg.points])[:, order]
+    wanted = age + np.arange(1, max(int(np.ceil((times[-1] - age) / robot.period - 1e-6)), 1) + 1) * robot.period
+    return list(np.stack([np.interp(wanted, times, column) for column in table.T], axis=-1))
+
+
+def _duration(seconds: float) -> Duration:
+    whole = int(seconds)
+    return Duration(sec=whole, nanosec=round((seconds - whole) * 1e9))

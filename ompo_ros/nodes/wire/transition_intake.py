@@ -1,0 +1,56 @@
+"""Both transition streams as a receiver needs them: checked first, counted, and only then handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ompo_msgs.msg import TransitionBatch
+from rclpy.node import Node
+
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import transitions_from_msg
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.streams import StreamCounts
+from ompo_ros.transitions import InvalidData, Origin, Transitions
+
+_SHOWN = 64  # characters of a sender's name in the log
+_QUIET = 5.0  # s between two warnings of a kind, however much comes
+
+
+class TransitionIntake:
+    """Subscribes to source and target; `take` raises InvalidData, having changed nothing, for what it cannot use."""
+
+    def __init__(self, node: Node, take: Callable[[Transitions], None], identity: Identity | None = None) -> None:
+        """Hear all runs, or only that of an `identity`."""
+        self._log, self._take = node.get_logger(), take
+        self.counts = StreamCounts()
+        self.received = 0  # batches, sound or not
+        self.refused = 0
+        for origin in Origin:
+            topic = f"{origin.name.lower()}/transitions"
+            hear = partial(self._on_batch, origin)
+            hear_ours = hear if identity is None else identity.only_ours(hear)
+            node.create_subscription(TransitionBatch, topic, hear_ours, qos.TRANSITIONS)
+
+    def _on_batch(self, origin: Origin, msg: TransitionBatch) -> None:
+        self.received += 1
+        try:
+            transitions = transitions_from_msg(msg)
+            if transitions.origin is not origin:
+                raise InvalidData("origin", f"is {transitions.origin.name} on the {origin.name} stream")
+            self.counts.gap(msg.collector_id, msg.session, msg.sequence)
+            self._take(transitions)
+        except InvalidData as error:
+            self.refused += 1
+            self.counts.refuse(msg.collector_id, msg.session)
+            self._log.warning(f"refused a batch of {shown(msg.collector_id)}: {error}", throttle_duration_sec=_QUIET)
+            return
+        lost = self.counts.count(msg.collector_id, msg.session, msg.sequence)
+        if lost:
+            self._log.warning(f"{lost} batches of {shown(msg.collector_id)} were lost", throttle_duration_sec=_QUIET)
+
+
+def shown(name: str) -> str:
+    """A sender's name for the log: however long or strange it is, a short word on one line."""
+    return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")

@@ -1,0 +1,1 @@
+"""The paper's own tasks: locomotion, Meta-World and its Panda."""

@@ -1,0 +1,125 @@
+"""The stand-in robot: a simulated arm with hidden parameters that takes position commands as a real driver does.
+
+A real arm has no episodes. Here a new one begins, for what the domain draws or lets drift over episodes, whenever the
+arm comes to rest at home after it was away; in push the cube is then put to a new place, as a person in the lab would.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ompo_ros.sim.domain import Domain, load_domain
+from ompo_ros.sim.plant import Plant
+from ompo_ros.sim.world import PandaWorld
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.tasks import INCREMENT, Task
+
+SIMULATORS: Final = ("panda_gym", "mujoco")
+_AWAY: Final = 0.1  # rad from home
+_HOME: Final = 0.06
+_REST: Final = 0.05  # rad/s
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What the arm's sensors say: joint positions and velocities (7,), and where the cube is (3,)."""
+
+    position: FloatArray
+    velocity: FloatArray
+    cube: FloatArray
+
+
+class StandIn:
+    """One arm in a simulator; time passes only through `advance`."""
+
+    def __init__(
+        self, robot: Robot, task: Task, domain: Domain, plant: Plant, seed: int, command_timeout: float
+    ) -> None:
+        self._home = robot.home
+        self._farthest = robot.max_lead / INCREMENT
+        self._command_timeout = command_timeout
+        self._world = PandaWorld(task, domain, plant)
+        self._arm = np.array([0])
+        self._world.seed([np.random.default_rng(seed)])
+        self._world.reset(self._arm)
+        self._away = False
+        self._held: FloatArray | None = plant.q.copy()
+        self._since_command = 0.0
+        self.timestep = plant.timestep
+        self.time = 0.0  # s simulated
+        self.measured = self._measure()
+
+    @property
+    def episode(self) -> int:
+        return int(self._world.episode[0])
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether the arm keeps its position because no command came in time."""
+        return self._held is not None
+
+    def command(self, position: FloatArray) -> None:
+        """Send the arm to joint positions (7,): the hidden disturbances act on the way from those last measured.
+
+        A command further ahead than any controller here may send is not followed faster, as a driver's limits see to.
+        """
+        if position.shape != (JOINTS,) or not np.isfinite(position).all():
+            raise ValueError(f"a command needs {JOINTS} finite positions, got {position.tolist()}")
+        increment = (position - self.measured.position) / INCREMENT
+        self._world.command(np.clip(increment, -self._farthest, self._farthest)[None].astype(np.float32))
+        self._held = None
+        self._since_command = 0.0
+
+    def advance(self, seconds: float) -> Measurement:
+        """Let time pass and measure."""
+        substeps = round(seconds / self.timestep)
+        self.time += substeps * self.timestep
+        self._since_command += substeps * self.timestep
+        if self._held is None and self._since_command > self._command_timeout:
+            self._held = self._world.plant.q.copy()
+        if self._held is None:
+            self._world.advance(substeps)
+        else:
+            self._world.plant.advance(self._held, substeps)
+        self._begin_episode_at_home()
+        self.measured = self._measure()
+        return self.measured
+
+    def close(self) -> None:
+        self._world.plant.close()
+
+    def _begin_episode_at_home(self) -> None:
+        plant = self._world.plant
+        distance = np.abs(plant.q[0] - self._home).max()
+        if distance > _AWAY:
+            self._away = True
+        elif self._away and distance < _HOME and np.abs(plant.dq).max() < _REST:
+            self._away = False
+            self._world.reset(self._arm, plant.q.copy())
+
+    def _measure(self) -> Measurement:
+        obs = self._world.observe(self._arm)[0].astype(np.float64)
+        return Measurement(obs[:JOINTS], obs[JOINTS : 2 * JOINTS], self._world.plant.cube[0].copy())
+
+
+def make_stand_in(
+    simulator: str, domain: str, task: Task, robot: Robot, *, seed: int, command_timeout: float
+) -> StandIn:
+    """Build the simulator named, under the domain file named; ValueError where the two do not go together."""
+    loaded = load_domain(domain)
+    plant: Plant
+    if simulator == "panda_gym":
+        try:
+            from ompo_ros.sim.panda_gym import PandaGymArm
+        except ImportError as error:
+            raise ValueError(str(error)) from error
+        plant = PandaGymArm(task)
+    else:
+        from ompo_ros.sim.mujoco_arms import MujocoArms
+
+        plant = MujocoArms(task, 1, loaded.simulator)
+    return StandIn(robot, task, loaded, plant, seed, command_timeout)

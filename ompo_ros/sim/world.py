@@ -1,0 +1,131 @@
+"""N Panda worlds behind the contract: plant, task and domain make observations and rewards, each from its own seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ompo_ros.sim.domain import Domain
+from ompo_ros.sim.parameters import COLUMN_COUNT, PARAMETERS, Arms, DomainValues
+from ompo_ros.sim.plant import Plant
+from ompo_ros.sim.signal_path import SignalPath, acts_on_plant
+from ompo_ros.task.kinematics import HOME, JOINT_HIGH, JOINT_LOW, FloatArray, end_effector_position
+from ompo_ros.task.tasks import CONTROL_RATE, EPISODE_STEPS, Float32Array, Task
+
+# The uniform numbers an episode begins with: domain values, drift noise, goal, cube, posture.
+_DRAW_ENDS: Final = np.cumsum([COLUMN_COUNT, len(PARAMETERS), 3, 3]).tolist()
+_DRAWS: Final = _DRAW_ENDS[-1] + 7
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one control step of all arms brought; episodes end by time alone, no task of the arm ends itself."""
+
+    obs: Float32Array
+    reward: Float32Array
+    truncated: NDArray[np.bool_]
+    is_success: NDArray[np.bool_]
+
+
+class PandaWorld:
+    """Everything a single environment, a batch and a stand-in robot have in common."""
+
+    def __init__(self, task: Task, domain: Domain, plant: Plant) -> None:
+        plant.check(domain.changed)
+        self.task = task
+        self.domain = domain
+        self.plant = plant
+        self.n = len(plant.q)
+        self.values = DomainValues(self.n)
+        self.goal: FloatArray = np.zeros((self.n, 3))
+        self.episode = np.full(self.n, -1, dtype=np.int64)
+        self.step_index = np.zeros(self.n, dtype=np.int64)
+        self.generators = [np.random.default_rng() for _ in range(self.n)]
+        self._everyone = np.arange(self.n)
+        self._path = SignalPath(self.n, self.values)
+        self._measured_q: FloatArray = np.zeros((self.n, 7))
+        self._targets: FloatArray = np.tile(HOME, (self.n, 1))
+        self._substeps = round(1.0 / CONTROL_RATE / plant.timestep)
+        self._drift_noise = {name: np.zeros(self.n) for name in domain.drift}
+        self._moving = [name for name, schedule in domain.drift.items() if schedule.moves_within_episode]
+
+    def seed(self, generators: list[np.random.Generator]) -> None:
+        """Give each arm its generator and count its episodes from the first again."""
+        self.generators = generators
+        self.episode[:] = -1
+
+    def reset(self, arms: Arms, posture: FloatArray | None = None) -> Float32Array:
+        """Begin an episode for `arms`: a new domain, goal and posture; returns their first observations.
+
+        A robot nobody can teleport gives the `posture` (n, 7) its arms are in and stays there, at rest.
+        """
+        self.episode[arms] += 1
+        self.step_index[arms] = 0
+        generators = [self.generators[arm] for arm in arms]
+        uniform = np.stack([generator.random(_DRAWS) for generator in generators])
+        normal = np.stack([generator.standard_normal(COLUMN_COUNT) for generator in generators])
+        values_draw, drift_draw, goal_draw, cube_draw, posture_draw = np.split(uniform, _DRAW_ENDS, axis=1)
+        self.domain.draw(self.values, arms, values_draw, normal)
+        for column, name in enumerate(self.domain.drift):
+            self._drift_noise[name][arms] = drift_draw[:, column]
+        self._drift(arms)
+        if any(acts_on_plant(name) for name in self.domain.changed):
+            self.plant.apply(arms, self.values)
+        self.goal[arms] = self.task.goals(goal_draw)
+        if posture is None:
+            spread = self.values["initial_posture_spread"][arms]
+            posture = np.clip(HOME + spread * (posture_draw * 2.0 - 1.0), JOINT_LOW, JOINT_HIGH)
+        self.plant.reset(arms, posture, self.task.cubes(cube_draw))
+        self._path.reset(arms, posture, generators)
+        return self.observe(arms)
+
+    def step(self, actions: Float32Array) -> Step:
+        """Run one control period of every arm."""
+        self._send(np.clip(self._checked(actions), -1.0, 1.0))
+        self.advance(self._substeps)
+        obs = self.observe(self._everyone)
+        return Step(obs, self.task.rewards(obs), self.step_index >= EPISODE_STEPS, self.task.is_success(obs))
+
+    def command(self, actions: Float32Array) -> None:
+        """Send actions (n, 7), of any size, relative to the positions last observed; `advance` lets them act."""
+        self._send(self._checked(actions))
+
+    def _checked(self, actions: Float32Array) -> FloatArray:
+        if actions.shape != (self.n, 7) or not np.isfinite(actions).all():
+            raise ValueError(f"actions must be finite numbers of shape {(self.n, 7)}, got {actions!r}")
+        return actions.astype(np.float64)
+
+    def _send(self, actions: FloatArray) -> None:
+        self._drift_within_episode()
+        self.step_index += 1
+        self._targets = self._path.command(actions, self._measured_q)
+
+    def advance(self, substeps: int) -> None:
+        """Let the simulator run for `substeps` of its timesteps under the commands in force."""
+        self.plant.advance(self._targets, substeps)
+
+    def observe(self, arms: Arms) -> Float32Array:
+        """Observe `arms` from what their sensors report now."""
+        q, dq = self._path.measure(self.plant.q[arms], self.plant.dq[arms], arms)
+        self._measured_q[arms] = q
+        return self.task.observation(q, dq, end_effector_position(q), self.plant.cube[arms], self.goal[arms])
+
+    def _drift(self, arms: Arms) -> None:
+        """Move the drifting parameters of `arms` to where their episode and step put them."""
+        for name, schedule in self.domain.drift.items():
+            noise = self._drift_noise[name][arms]
+            self.values[name][arms] = schedule.values(self.episode[arms], self.step_index[arms], noise)[:, None]
+
+    def _drift_within_episode(self) -> None:
+        started = np.flatnonzero(self.step_index > 0)  # at step 0 the reset has just done it
+        if not self._moving or not len(started):
+            return
+        for name in self._moving:
+            if self.domain.drift[name].draws_each_step:
+                self._drift_noise[name][started] = [self.generators[arm].random() for arm in started]
+        self._drift(started)
+        if any(acts_on_plant(name) for name in self._moving):
+            self.plant.apply(started, self.values)

@@ -1,0 +1,95 @@
+"""One node of a name: a second one refuses to start, one that takes a dead node's place waits and starts."""
+
+import ast
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ompo_ros.nodes.wire.only_one import default_name
+from ompo_ros.resources import resource_path
+
+NODES = Path(__file__).parents[2] / "ompo_ros" / "nodes"
+FILES = sorted(path for path in NODES.glob("*.py") if "def main()" in path.read_text())
+SCRIPT = """
+from rclpy.node import Node
+from ompo_ros.nodes.wire.process import run
+
+class ThinNode(Node):
+    def __init__(self):
+        super().__init__("thin_node")
+        print("made", flush=True)
+
+run(ThinNode)
+"""
+
+
+@pytest.fixture
+def start(ros_domain, monkeypatch):
+    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", str(resource_path("config/fastdds.xml")))
+    processes = []
+
+    def start_node(*arguments: str) -> subprocess.Popen:
+        command = [sys.executable, "-c", SCRIPT, "--ros-args", *arguments]
+        processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return processes[-1]
+
+    yield start_node
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def started(process: subprocess.Popen) -> bool:
+    return process.stdout.readline() == "made\n"
+
+
+def test_a_second_node_of_the_same_name_refuses_before_it_is_made(start):
+    first = start("-r", "__ns:=/ompo")
+    assert started(first)
+    elsewhere, second = start("-r", "__ns:=/other"), start("-r", "__ns:=/ompo")
+    assert started(elsewhere)
+    made, said = second.communicate(timeout=30)
+    assert (second.returncode, made) == (2, "")
+    assert "another node has the name /ompo/thin_node: stop it" in said
+    assert "Traceback" not in said
+    assert first.poll() is None
+
+
+def test_a_node_that_takes_a_killed_ones_place_waits_for_its_name_and_starts(start):
+    first = start()
+    assert started(first)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert started(start())
+
+
+def test_of_two_that_start_at_once_at_most_one_is_made(start):
+    both = [start(), start()]
+    deadline = time.monotonic() + 30
+    while all(process.poll() is None for process in both) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    ended = [process for process in both if process.poll() is not None]
+    assert ended
+    assert all((process.communicate()[0], process.returncode) == ("", 2) for process in ended)
+
+
+def test_a_node_that_waits_for_a_name_ends_with_zero_when_asked_to(start):
+    assert started(start())
+    waiting = start()
+    assert "waiting up to" in waiting.stderr.readline()
+    waiting.send_signal(signal.SIGINT)
+    assert waiting.wait(20) == 0
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_node_has_the_name_its_class_stands_for(path):
+    """The name is looked for before the node is made; a class that is called otherwise would look for another."""
+    source = path.read_text()
+    made = re.search(r"\brun(?:_arm)?\((\w+)", source[source.index("def main()") :])[1]
+    body = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == made)
+    assert f'super().__init__("{default_name(made)}"' in ast.get_source_segment(source, body)

@@ -1,0 +1,48 @@
+"""A node ends with 0 when asked to stop, at whatever moment it is asked."""
+
+import subprocess
+import sys
+
+import pytest
+
+_NODE = """
+import os, signal
+from rclpy.node import Node
+from ompo_ros.nodes.wire.process import run
+
+class Slow(Node):
+    def __init__(self):
+        super().__init__("slow")
+        {making}
+
+def spin(node):
+    {spinning}
+
+run(Slow, spin)
+"""
+_INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
+
+
+def _end(making: str = "pass", spinning: str = "pass") -> subprocess.CompletedProcess:
+    script = _NODE.format(making=making, spinning=spinning)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("moment", ["making", "spinning"])
+def test_an_interrupt_ends_it_with_zero_and_without_a_word(moment):
+    ended = _end(**{moment: _INTERRUPT})
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_refusal_while_it_is_made_is_one_sentence():
+    ended = _end(making="raise ValueError('no such arm')")
+    assert ended.returncode == 2
+    assert "no such arm" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_error_while_it_runs_is_not_mistaken_for_a_refusal():
+    ended = _end(spinning="raise ValueError('a defect')")
+    assert ended.returncode == 1
+    assert "Traceback" in ended.stderr
