@@ -39,7 +39,7 @@ def file_of(tmp_path: Path, version: int) -> Path:
 
 @pytest.mark.parametrize("mode", ["random", "lines"])
 def test_survives_kill_9(tmp_path, mode):
-    victim = Path(__file__).with_name("registry_victim.py")
+    victim = Path(__file__).parents[1] / "support" / "registry_victim.py"
     result = subprocess.run([sys.executable, victim, mode, tmp_path], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "kill" in result.stdout

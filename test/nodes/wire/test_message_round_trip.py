@@ -25,7 +25,7 @@ BATCHES, SIZE, OBS_DIM, ACT_DIM = 1000, 256, 20, 7
 
 @launch_pytest.fixture
 def echo(ros_domain):
-    script = Path(__file__).parent / "echo_transitions.py"
+    script = Path(__file__).parents[2] / "support" / "echo_transitions.py"
     process = ExecuteProcess(cmd=[sys.executable, str(script)], output="screen")
     return launch.LaunchDescription([process, launch_pytest.actions.ReadyToTest()])
 

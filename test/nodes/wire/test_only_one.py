@@ -13,7 +13,7 @@ import pytest
 from ompo_ros.nodes.wire.only_one import default_name
 from ompo_ros.resources import resource_path
 
-NODES = Path(__file__).parents[2] / "ompo_ros" / "nodes"
+NODES = Path(__file__).parents[3] / "ompo_ros" / "nodes"
 FILES = sorted(path for path in NODES.glob("*.py") if "def main()" in path.read_text())
 SCRIPT = """
 from rclpy.node import Node
