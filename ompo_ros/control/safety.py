@@ -91,6 +91,7 @@ class SafetyFilter:
         self.delivered = True  # whether the driver has acknowledged the last command; who sends it may know better
         self._setpoint: FloatArray = np.zeros(JOINTS)
         self._velocity: FloatArray = np.zeros(JOINTS)
+        self._unsure = False  # which of two commands the driver holds
         self._time = -np.inf
         self.calls = 0
         self.changed: Counter[Reason] = Counter()
@@ -103,9 +104,11 @@ class SafetyFilter:
         """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it.
 
         Of the last command and the last one that was acknowledged, the driver holds the nearer to where the arm is.
+        Where they differ, the first command only holds: two near ones cannot be told apart.
         """
         self._note_arrival()
         arrived, last = self._arrived, self._plan
+        self._unsure = arrived is not last
         if moved or self.driver.meets or arrived is None or last is None or self._time - arrived.start >= _KNOWN:
             self.forget()
         else:
@@ -156,6 +159,8 @@ class SafetyFilter:
             return self._too_early(self._plan, now)
         if proposed is not None and not _is_sound(proposed):
             reasons.add(Reason.BAD_PROPOSAL)
+        if self._unsure:
+            proposed, self._unsure = None, False
         self._former, self._time = former, now
         self._move(self._plan, None if reasons else proposed, now, reasons)
         return self._command(reasons)
