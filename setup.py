@@ -9,7 +9,19 @@ from setuptools import find_packages, setup
 PACKAGE = "ompo_ros"
 ROOT = Path(__file__).parent
 NODES = sorted(path.stem for path in (ROOT / PACKAGE / "nodes").glob("*.py") if "def main()" in path.read_text())
-LAYERS = ["learning", "policy", "simulation", "ros", "testing", "development"]
+# What should work; requirements/ pins what is tested.
+EXTRAS = {
+    "learning": ["numpy>=1.26,<3", "safetensors>=0.4,<1", "tensorboard>=2.16,<3", "torch>=2.4,<3"],
+    "policy": ["numpy>=1.26,<3", "onnx>=1.16,<2", "onnxruntime>=1.18,<2", "PyYAML>=6,<7"],
+    "simulation": [
+        "gymnasium[mujoco]>=1.0,<2",
+        "matplotlib>=3.8,<4",
+        "mujoco>=3.3,<4",
+        'panda-gym>=3.0.7,<4; python_version < "3.12"',
+        "PyYAML>=6,<7",
+        "scipy>=1.11,<2",
+    ],
+}
 
 # pip puts console scripts into bin/, where ROS does not look; relative, so that the prefix may move.
 LAUNCHER = """#!/bin/sh
@@ -23,12 +35,6 @@ def version() -> str:
     if found is None:
         raise RuntimeError(f"{PACKAGE}/__init__.py states no __version__")
     return found[1]
-
-
-def requirements(layer: str) -> list[str]:
-    """One layer's pins; requirements/ is the only place that holds versions."""
-    lines = (ROOT / "requirements" / f"{layer}.txt").read_text().splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 def shared_files() -> list[tuple[str, list[str]]]:
@@ -63,13 +69,16 @@ setup(
     data_files=shared_files() + launchers(),
     python_requires=">=3.10",
     install_requires=["numpy"],
-    extras_require={layer: requirements(layer) for layer in LAYERS},
+    extras_require=EXTRAS,
     zip_safe=False,
     maintainer="ompo_ros maintainers",
     maintainer_email="maintainers@users.noreply.a-seed-c8f021cf.example",
     description="Online off-dynamics policy adaptation (OMPO) for robot arms, as ROS 2 nodes.",
     license="Apache-2.0",
     entry_points={
-        "console_scripts": [f"ompo = {PACKAGE}.cli:main", *(f"{node} = {PACKAGE}.nodes.{node}:main" for node in NODES)]
+        "console_scripts": [
+            f"ompo = {PACKAGE}.cli.__main__:main",
+            *(f"{node} = {PACKAGE}.nodes.{node}:main" for node in NODES),
+        ]
     },
 )

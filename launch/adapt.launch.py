@@ -267,7 +267,7 @@ def target_nodes(values: dict[str, str]) -> list[Node]:
         "reward": values["reward"],
         "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep,
-        "max_target_steps": int(values["target_steps"]),
+        "target_steps": int(values["target_steps"]),
         "enabled": False,
     }
     manager = {

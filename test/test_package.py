@@ -6,10 +6,12 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from ament_index_python.packages import get_package_prefix, get_package_share_directory
+from packaging.requirements import Requirement
 
 import ompo_ros
 
@@ -25,6 +27,7 @@ ROSDEP_KEYS = {
     "numpy": "python3-numpy",
     "onnxruntime": "python3-onnxruntime-pip",
     "pybullet": "python3-pybullet-pip",
+    "packaging": "python3-packaging",
     "pytest": "python3-pytest",
     "torch": "python3-torch",
     "tensorboard": "python3-tensorboard-pip",
@@ -80,6 +83,25 @@ def test_every_import_is_declared(folder):
     readme = (ROOT / "README.md").read_text()
     for module in modules & UNKNOWN_TO_ROSDEP.keys():
         assert UNKNOWN_TO_ROSDEP[module] in readme, f"README does not tell ROS users how to get {module}"
+
+
+@pytest.mark.parametrize("extra", ["learning", "policy", "simulation"])
+def test_an_extra_allows_what_is_pinned_and_names_nothing_else(extra):
+    ranges = {}
+    for text in metadata.requires("ompo_ros"):
+        declared = Requirement(text)
+        if (
+            declared.marker
+            and declared.marker.evaluate({"extra": extra})
+            and not declared.marker.evaluate({"extra": ""})
+        ):
+            ranges[declared.name] = declared.specifier
+    lines = (ROOT / "requirements" / f"{extra}.txt").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    pinned = {pin.name: next(iter(pin.specifier)).version for pin in pins if not pin.marker or pin.marker.evaluate()}
+    assert set(pinned) >= set(ranges) - {"numpy", "PyYAML"}
+    assert set(pinned) <= set(ranges)
+    assert all(ranges[name].contains(version) for name, version in pinned.items())
 
 
 def test_one_version_everywhere():

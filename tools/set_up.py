@@ -55,7 +55,7 @@ def stages(ros_is_sourced: bool) -> list[Stage]:
         ros = [layer("testing-sourced")]
     else:
         ros = [layer("testing"), layer("ros"), package("pip_ros", "./pip_ros", ["pip_ros"])]
-    sources = ["ompo_ros", "launch", "config", "models", "resource", "requirements", *SETUP_FILES]
+    sources = ["ompo_ros", "launch", "config", "models", "resource", *SETUP_FILES]
     return [
         *(layer(name) for name in ("build", "learning", "policy", "simulation", "development")),
         *ros,

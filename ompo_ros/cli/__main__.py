@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ompo_ros import arm_command_line as arm
-from ompo_ros.policy import command_line as policy
+from ompo_ros.cli import arm, policy
 
 
 def main() -> None:

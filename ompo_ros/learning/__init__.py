@@ -2,8 +2,8 @@
 
 from ompo_ros.learning.agent import Agent
 from ompo_ros.learning.buffers import EmptyBuffer
-from ompo_ros.learning.config import ALGORITHMS, Config, InvalidConfig, settings
+from ompo_ros.learning.config import ALGORITHMS, Config
 from ompo_ros.learning.factory import make_agent
 from ompo_ros.learning.metrics import Metrics
 
-__all__ = ["ALGORITHMS", "Agent", "Config", "EmptyBuffer", "InvalidConfig", "Metrics", "make_agent", "settings"]
+__all__ = ["ALGORITHMS", "Agent", "Config", "EmptyBuffer", "Metrics", "make_agent"]

@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from ompo_ros.learning.agent import Agent
-from ompo_ros.learning.config import Config, InvalidConfig
+from ompo_ros.learning.config import Config
 from ompo_ros.learning.factory import make_agent
 from ompo_ros.learning.state import (
     Arrays,
@@ -31,6 +31,7 @@ from ompo_ros.learning.state import (
     counters,
     restore_state,
 )
+from ompo_ros.parameters import InvalidParameter
 
 FORMAT = 2
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
@@ -126,7 +127,7 @@ def load(path: Path, device: str = "auto") -> Agent:
     manifest = check(path)
     try:
         config = Config.from_dict(manifest["config"])
-    except InvalidConfig as reason:
+    except InvalidParameter as reason:
         raise CheckpointError(path, f"its settings are not usable here, {reason}") from reason
     agent = make_agent(config, manifest["obs_dim"], manifest["act_dim"], manifest["seed"], device)
     restore(agent, path)

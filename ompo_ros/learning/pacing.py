@@ -1,19 +1,21 @@
-"""How many source transitions and updates a run may have by now: both follow the target's steps, the dear ones."""
+"""How many source transitions and updates a run may have by now, paced by target steps: robot time is what costs."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from ompo_ros.parameters import parameter
+
 
 @dataclass(frozen=True)
 class Pacing:
     """The run's budget; every figure is a total since the run began, so that a resumed run goes on where it was."""
 
-    warmup: int  # transitions, of whatever origin, before the first update
-    source_ratio: float  # source transitions per target transition
-    update_to_data: float  # updates per target transition
-    target_steps: int  # target transitions after which the run is finished; 0 for never
+    warmup: int = parameter(2000, "Transitions of any origin before the first update.", high=1e9)
+    source_ratio: float = parameter(3.0, "Source transitions per target transition.", high=1e6)
+    update_to_data: float = parameter(3.0, "Updates per target transition.", high=1e4)
+    target_steps: int = parameter(0, "Target transitions after which the run ends; 0: never.", high=1e9)
 
     def source_budget(self, target_steps: int) -> int:
         """Source transitions wanted once the target has made so many steps."""

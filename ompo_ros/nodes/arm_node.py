@@ -21,10 +21,11 @@ from ompo_ros.control.episode import FinishedEpisode
 from ompo_ros.control.motion import Motion, Tick
 from ompo_ros.control.observation import BadJointState, ForeignJointState, JointStateReader
 from ompo_ros.control.safety import ArmState, SafeCommand
+from ompo_ros.nodes.parameters import ArmParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.commands import Commands, Delivery, Stamps
 from ompo_ros.nodes.wire.identity import Identity
-from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY
 from ompo_ros.nodes.wire.reports import control_report, episode_summary
 from ompo_ros.nodes.wire.robot_topics import STATES, state_subscription_qos, topic_in
@@ -59,22 +60,17 @@ class Machine(Protocol):
 class ArmNode(Node):
     """Wires a state machine to a robot's topics; a single thread does it all."""
 
-    def __init__(self, name: str) -> None:
-        """Declare what all such nodes share."""
-        super().__init__(name)
-        self.identity = Identity(self)
-        task = declare(self, "task", "reach", "What to do.", choices=("reach", "push"))
-        reward = declare(self, "reward", "dense", "How it is rewarded.", choices=("dense", "sparse"))
-        preset = declare(self, "robot", "panda", "Robot preset: a file of config/robots, by name or path.")
-        driver = declare(self, "driver", "", "Which of the preset's drivers to speak to; empty for its default.")
-        self._namespace = declare(
-            self, "robot_namespace", "", "Namespace of the robot's topics, / for none; empty for the node's own."
+    def __init__(self, name: str, given: type[ArmParameters]) -> None:
+        """Declare the node's parameters."""
+        super().__init__(name, **OVERRIDES)
+        self.given = declare(self, given)
+        self.identity = Identity(self, self.given.run_id)
+        self._namespace = self.given.robot_namespace
+        self.dry_run, self.lockstep, self._enabled = self.given.dry_run, self.given.lockstep, self.given.enabled
+        self.task, self.robot = (
+            Task(self.given.task, self.given.reward),
+            load_robot(self.given.robot, self.given.driver),
         )
-        self.dry_run = declare(self, "dry_run", False, "Do everything but command the robot and feed the learner.")
-        self.speed_scale = declare(self, "speed_scale", 1.0, "Share of the velocity limits to use.", low=0.01, high=1.0)
-        self.lockstep = declare(self, "lockstep", False, "Act on each joint state at once, for robot_sim in lockstep.")
-        self._enabled = declare(self, "enabled", False, "Move at once; otherwise wait for ~/set_enabled.")
-        self.task, self.robot = Task(task, reward), load_robot(preset, driver)
         self.contract = self.task.on(self.robot)
         self.id = self.get_fully_qualified_name()
         self._simulated = bool(self.get_parameter("use_sim_time").value)
@@ -92,7 +88,6 @@ class ArmNode(Node):
 
     def connect(self, machine: Machine) -> None:
         """Meet the robot; call it last, when all parameters are declared and all else is ready for the first tick."""
-        refuse_unknown(self)
         self._machine = machine
         machine.enabled = self._enabled
         driver = self.robot.driver

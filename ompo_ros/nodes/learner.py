@@ -19,11 +19,11 @@ from ompo_ros.learning.learner_folder import LearnerFolder
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.learning.recovery import Recovery
 from ompo_ros.learning.run_log import RunLog
-from ompo_ros.nodes.learner_parameters import declare_config, declare_pacing
+from ompo_ros.nodes.learner_parameters import LearnerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import check_episode, tensors_to_msgs
 from ompo_ros.nodes.wire.identity import Identity
-from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
@@ -40,34 +40,18 @@ class Learner(Node):
     """One agent between the collectors' transitions and the policy server's ActorWeights."""
 
     def __init__(self) -> None:
-        super().__init__("learner")
-        self._identity = Identity(self)
-        task = declare(self, "task", "reach", "Task that is learned.", choices=("reach", "push"))
-        reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
-        seed = declare(self, "seed", 0, "Start of all randomness.", low=0, high=2**31)
-        device = declare(self, "device", "auto", "Where the networks live: auto, cpu, cuda or cuda:N.")
-        run_dir = Path(declare(self, "run_dir", "runs/adapt", "Folder of this run's checkpoints and logs."))
-        resume = declare(self, "resume", False, "Go on from the run's newest checkpoint; without one, start afresh.")
-        pretrained = declare(
-            self, "pretrained", "", "Networks to start from: a file, or one under models/; empty: none."
-        )
-        self._publish_period = declare(
-            self, "publish_period", 2.0, "Seconds between two actors.", low=0.05, high=3600.0
-        )
-        self._save_period = declare(
-            self, "checkpoint_period", 60.0, "Seconds between two checkpoints.", low=1.0, high=1e6
-        )
-        keep = declare(self, "keep_checkpoints", 2, "Checkpoints kept.", low=1, high=1000)
-        self._pacing = declare_pacing(self)
-        contract = Task(task, reward).contract
-        config = declare_config(self)
-        refuse_unknown(self)
+        super().__init__("learner", **OVERRIDES)
+        given = declare(self, LearnerParameters)
+        self._identity = Identity(self, given.run_id)
+        run_dir, config, self._pacing = Path(given.run_dir), given.learning, given.pacing
+        self._publish_period, self._save_period = given.publish_period, given.checkpoint_period
+        contract = Task(given.task, given.reward).contract
         self._bounds = contract.bounds
-        self._agent = make_agent(config, contract.observation_size, contract.action_size, seed, device)
-        self._folder = LearnerFolder(run_dir, keep, self.get_logger().warning)
-        resumed = self._folder.begin(self._agent, resume)
-        if resumed is None and pretrained:
-            load_networks(self._agent, resource_path(pretrained))
+        self._agent = make_agent(config, contract.observation_size, contract.action_size, given.seed, given.device)
+        self._folder = LearnerFolder(run_dir, given.keep_checkpoints, self.get_logger().warning)
+        resumed = self._folder.begin(self._agent, given.resume)
+        if resumed is None and given.pretrained:
+            load_networks(self._agent, resource_path(given.pretrained))
         self._recovery = Recovery(self._agent)
         self._refused_episodes = self._target_episodes = self._failed_saves = 0
         self._owes_actor = False  # one could not be published yet

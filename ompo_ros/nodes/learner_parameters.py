@@ -1,36 +1,25 @@
-"""The learner's many parameters: the run's budget, and every setting of the learning room."""
+"""The learner's parameters, apart from the others' because they need torch."""
 
 from __future__ import annotations
 
-from rclpy.node import Node
+from dataclasses import dataclass, field
 
-from ompo_ros.learning import Config, settings
+from ompo_ros.learning import Config
 from ompo_ros.learning.pacing import Pacing
-from ompo_ros.nodes.wire.parameters import declare
+from ompo_ros.nodes.parameters import RunParameters, SeedParameters, TaskParameters
+from ompo_ros.parameters import parameter
 
 
-def declare_pacing(node: Node) -> Pacing:
-    """What data and updates a run is allowed."""
-    return Pacing(
-        warmup=declare(node, "warmup", 2000, "Transitions before the first update.", low=0, high=10**9),
-        source_ratio=declare(node, "source_ratio", 3.0, "Source per target transition.", low=0.0, high=1e6),
-        update_to_data=declare(node, "update_to_data", 3.0, "Updates per target transition.", low=0.0, high=1e4),
-        target_steps=declare(node, "target_steps", 0, "Target transitions to take; 0: endless.", low=0, high=10**9),
-    )
+@dataclass(frozen=True)
+class LearnerParameters(RunParameters, TaskParameters, SeedParameters):
+    """Of learner."""
 
-
-def declare_config(node: Node) -> Config:
-    """Every setting of the learning room under `learning.`, with its own words and ranges."""
-    values = {}
-    for setting in settings():
-        numeric = not setting.choices and not isinstance(setting.default, (bool, str))
-        values[setting.name] = declare(  # type: ignore[type-var] # a setting is of any one kind
-            node,
-            f"learning.{setting.name}",
-            setting.default,
-            f"{setting.why} (paper: {setting.paper})",
-            low=setting.low if numeric else None,
-            high=setting.high if numeric else None,
-            choices=setting.choices,
-        )
-    return Config.from_dict(values)
+    device: str = parameter("auto", "Where the networks are: auto, cpu, cuda or cuda:N.")
+    run_dir: str = parameter("runs/adapt", "Folder of the run's checkpoints and logs.")
+    resume: bool = parameter(False, "Continue from the run's newest checkpoint; without one, start afresh.")
+    pretrained: str = parameter("", "Networks to start from: a file, or one under models/. Empty: none.")
+    publish_period: float = parameter(2.0, "Seconds between two actors.", low=0.05, high=3600.0)
+    checkpoint_period: float = parameter(60.0, "Seconds between two checkpoints.", low=1.0, high=1e6)
+    keep_checkpoints: int = parameter(2, "Checkpoints kept.", low=1, high=1000)
+    pacing: Pacing = field(default_factory=Pacing, metadata={"prefix": ""})
+    learning: Config = field(default_factory=Config, metadata={"prefix": "learning."})

@@ -9,11 +9,11 @@ import numpy as np
 from geometry_msgs.msg import PointStamped
 from ompo_msgs.msg import PolicyArtifact
 
-from ompo_ros.control.controller import BLEND_TIME, Controller, Policy
+from ompo_ros.control.controller import Controller, Policy
 from ompo_ros.nodes.arm_node import ArmNode
+from ompo_ros.nodes.parameters import PolicyControllerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_from_msg
-from ompo_ros.nodes.wire.parameters import declare
 from ompo_ros.nodes.wire.process import run_arm
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.files import policy_bytes
@@ -26,21 +26,20 @@ class PolicyController(ArmNode):
     """Wires the controller's state machine to policies and goals."""
 
     def __init__(self) -> None:
-        super().__init__("policy_controller")
-        file = declare(self, "policy", "", "ONNX file to run; empty: policy/stable of the policy server.")
-        centre = self.task.goals(np.full((1, 3), 0.5))[0].tolist()
-        goal = declare(self, "goal", centre, "Where to go until a goal comes: x, y, z in the base frame, m.")
-        blend_time = declare(self, "blend_time", BLEND_TIME, "Seconds a policy takes over in.", low=0.0, high=5.0)
+        super().__init__("policy_controller", PolicyControllerParameters)
+        given = self.given
+        assert isinstance(given, PolicyControllerParameters)  # noqa: S101 - what ArmNode was asked for
+        centre = self.task.goals(np.full((1, 3), 0.5))[0]
         self._slot: PolicySlot | None = None
         self._offered = ""  # sha256 of the newest that was offered to the slot
         self._announced: Policy | None = None
         self._controller = Controller(
             self.robot,
             self.task,
-            self._policy_source(file),
-            goal=np.array(goal),
-            speed_scale=self.speed_scale,
-            blend_time=blend_time,
+            self._policy_source(given.policy),
+            goal=np.array(given.goal) if given.goal else centre,
+            speed_scale=given.speed_scale,
+            blend_time=given.blend_time,
         )
         self.create_subscription(PointStamped, "goal", self._on_goal, 1)
         self.connect(self._controller)

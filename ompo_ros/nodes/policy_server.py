@@ -13,6 +13,7 @@ from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
+from ompo_ros.nodes.parameters import PolicyServerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import (
     MAX_NAME,
@@ -23,7 +24,7 @@ from ompo_ros.nodes.wire.conversions import (
 )
 from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
-from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
 from ompo_ros.policy.actor import shape_of
 from ompo_ros.policy.errors import RefusedPolicy, RegistryError
@@ -50,9 +51,13 @@ class PolicyServer(Node):
     """Wires a PolicyKeeper to topics, services and the target collector's evaluation."""
 
     def __init__(self) -> None:
-        super().__init__("policy_server")
-        self._identity = Identity(self)
-        self._keeper = self._declare_and_open()
+        super().__init__("policy_server", **OVERRIDES)
+        given = declare(self, PolicyServerParameters)
+        self._identity = Identity(self, given.run_id)
+        self._episodes, self._pause = given.evaluation_episodes, given.evaluation_period
+        self._folder = Path(given.registry_dir).expanduser()
+        self._contract = Task(given.task, given.reward).on(load_robot(given.robot))
+        self._keeper = self._open(given)
         self._runtimes: dict[str, PolicyRuntime] = {}
         self._rng = np.random.default_rng()
         self._refused = 0
@@ -72,31 +77,19 @@ class PolicyServer(Node):
         self.create_service(Act, "~/act", self._act)
         for channel in CHANNELS:
             self._publish(channel)
-        if self._gate:
+        if given.gate:
             self.create_timer(GATE_PERIOD, self._look_at_candidates)
         self.get_logger().info(f"policies for {self._contract.task} on {self._contract.robot} in {self._folder}")
 
-    def _declare_and_open(self) -> PolicyKeeper:
-        folder = declare(self, "registry_dir", "~/.ros/ompo/policies", "Folder of the policies; made if missing.")
-        keep = declare(self, "keep", 20, "Newest policies kept, beside those in use.", low=1, high=10_000)
-        task = declare(self, "task", "reach", "Task the policies are for.", choices=("reach", "push"))
-        reward = declare(self, "reward", "dense", "Reward the policies learn from.", choices=("dense", "sparse"))
-        preset = declare(self, "robot", "panda", "Arm the policies are for: a file of config/robots, by name or path.")
-        self._gate = declare(self, "gate", True, "Whether proven policies move to stable by themselves.")
-        self._episodes = declare(self, "evaluation_episodes", 20, "Episodes that prove a policy.", low=1, high=500)
-        self._pause = declare(
-            self, "evaluation_period", 60.0, "Seconds from one evaluation's end to the next.", low=0.0, high=86_400.0
+    def _open(self, given: PolicyServerParameters) -> PolicyKeeper:
+        settings = GateSettings(
+            margin=given.margin,
+            confidence=given.confidence,
+            min_success=given.min_success,
+            window=given.evaluation_episodes,
         )
-        margin = declare(self, "margin", 0.1, "Loss of success rate that refuses no policy.", low=0.0, high=1.0)
-        confidence = declare(
-            self, "confidence", 0.8, "Probability wanted that a policy is within the margin.", low=0.5, high=1.0
-        )
-        first = declare(self, "min_success", 0.5, "Success rate wanted of the first stable policy.", low=0.0, high=1.0)
-        refuse_unknown(self)
-        self._folder, self._contract = Path(folder).expanduser(), Task(task, reward).on(load_robot(preset))
-        settings = GateSettings(margin=margin, confidence=confidence, min_success=first, window=self._episodes)
         try:
-            registry = Registry(self._folder, keep)
+            registry = Registry(self._folder, given.keep)
             for warning in registry.warnings:
                 self.get_logger().warning(warning)
             return PolicyKeeper(registry, self._contract, settings)

@@ -13,7 +13,8 @@ from rosgraph_msgs.msg import Clock as ClockMsg
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from ompo_ros.nodes.wire.parameters import InvalidParameter, declare, refuse_unknown
+from ompo_ros.nodes.parameters import RobotSimParameters
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
 from ompo_ros.nodes.wire.robot_topics import (
     COMMANDS,
@@ -23,7 +24,8 @@ from ompo_ros.nodes.wire.robot_topics import (
     positions_from_msg,
     topic_in,
 )
-from ompo_ros.sim.stand_in import SIMULATORS, Measurement, make_stand_in
+from ompo_ros.parameters import InvalidParameter
+from ompo_ros.sim.stand_in import Measurement, make_stand_in
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
@@ -36,33 +38,28 @@ class RobotSim(Node):
     """Publishes joint states, takes position commands; real time, faster, slower, or in lockstep with its commands."""
 
     def __init__(self) -> None:
-        super().__init__("robot_sim")
-        simulator = declare(self, "simulator", "mujoco", "Physics to run.", choices=SIMULATORS)
-        domain = declare(self, "domain", "hidden", "Hidden parameters: a file of config/domains, by name or path.")
-        task = declare(self, "task", "reach", "What stands on the table.", choices=("reach", "push"))
-        preset = declare(self, "robot", "panda", "Robot preset: a file of config/robots, by name or path.")
-        driver = declare(self, "driver", "", "Which of the preset's drivers to imitate; empty for its default.")
-        namespace = declare(self, "robot_namespace", "", "Namespace of the robot's topics; empty for the node's own.")
-        seed = declare(self, "seed", 0, "Of everything random in the arm.", low=0, high=2**31 - 1)
-        self._rate = declare(self, "publish_rate", 100.0, "Joint states per simulated second.", low=1.0, high=1000.0)
-        self._factor = declare(
-            self, "real_time_factor", 1.0, "Simulated seconds per second; 0: lockstep with commands.", low=0.0, high=1e3
-        )
-        timeout = declare(self, "command_timeout", 0.5, "Simulated seconds until the arm holds.", low=0.01, high=60.0)
-        refuse_unknown(self)
-        self._robot = load_robot(preset, driver)
-        self._has_cube = task == "push"
-        self._frame = Task(task, "dense").on(self._robot).frame
+        super().__init__("robot_sim", **OVERRIDES)
+        given = declare(self, RobotSimParameters)
+        self._rate, self._factor = given.publish_rate, given.real_time_factor
+        self._robot = load_robot(given.robot, given.driver)
+        task = Task(given.task, "dense")
+        self._has_cube, self._frame = task.has_cube, task.on(self._robot).frame
         self._arm = make_stand_in(
-            simulator, domain, Task(task, "dense"), self._robot, seed=seed, command_timeout=timeout
+            given.simulator,
+            given.domain,
+            task,
+            self._robot,
+            seed=given.seed,
+            command_timeout=given.command_timeout,
         )
         self._require_whole_timesteps()
         self._queue: list[FloatArray] = []  # setpoints of a trajectory still to come
         self._next_setpoint = 0.0
-        self._states = self.create_publisher(JointState, topic_in(namespace, self._robot.driver.state_topic), STATES)
+        namespace, driver = given.robot_namespace, self._robot.driver
+        self._states = self.create_publisher(JointState, topic_in(namespace, driver.state_topic), STATES)
         self._cube = self.create_publisher(PointStamped, topic_in(namespace, "cube"), STATES)
         self._clock_topic = self.create_publisher(ClockMsg, "/clock", STATES) if self._factor != 1.0 else None
-        topic = topic_in(namespace, self._robot.driver.command_topic)
+        topic = topic_in(namespace, driver.command_topic)
         lockstep = self._factor == 0.0
         on_command = self._on_lockstep_command if lockstep else self._on_command
         self.create_subscription(command_type(self._robot), topic, on_command, COMMANDS)
@@ -71,15 +68,14 @@ class RobotSim(Node):
         period = _LOCKSTEP_PATIENCE if lockstep else 1.0 / (self._rate * self._factor)
         self._timer = self.create_timer(period, self._lockstep if lockstep else self._on_timer, clock=steady)
         pace = "in lockstep" if lockstep else f"at {self._factor:g} x real time"
-        self.get_logger().info(f"{preset} in {simulator}, domain {domain}, {pace}, commands on {topic}")
+        where = f"{given.simulator}, domain {given.domain}, {pace}"
+        self.get_logger().info(f"{given.robot} in {where}, commands on {topic}")
 
     def _require_whole_timesteps(self) -> None:
         substeps = 1.0 / (self._rate * self._arm.timestep)
         if abs(substeps - round(substeps)) > 1e-6:
             physics = 1.0 / self._arm.timestep
-            raise InvalidParameter(
-                f"parameter 'publish_rate' is {self._rate:g}, but must divide the physics' {physics:g} Hz"
-            )
+            raise InvalidParameter("publish_rate", f"{self._rate:g} does not divide the physics' {physics:g} Hz")
 
     def _on_command(self, msg: CommandMessage) -> None:
         """Take the first setpoint at once, keep those after it for their time."""

@@ -17,11 +17,12 @@ from ompo_ros.experiments.record import Episode, Evaluation, Sample, progress_li
 from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import keep_arguments
 from ompo_ros.experiments.run_folder import RunFolder
+from ompo_ros.nodes.parameters import RunManagerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
 from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import Identity, enabling_request
-from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.transitions import InvalidData
 
@@ -44,20 +45,12 @@ class RunManager(Node):
     """Commands record intent: each stage ends by starting the next one."""
 
     def __init__(self) -> None:
-        super().__init__("run_manager")
-        self._identity = Identity(self)
-        run_dir = Path(declare(self, "run_dir", "runs/adapt", "Folder of the run's record and report."))
-        self._episodes_before = declare(self, "episodes_before", 20, "Evaluated before; 0: none.", low=0, high=100_000)
-        self._episodes_after = declare(
-            self, "episodes_after", 100, "Evaluated at the end; 0: none.", low=0, high=100_000
-        )
-        self._settings = json.loads(
-            declare(self, "settings", "{}", "The run's launch arguments as JSON, for its report and its resumption.")
-        )
-        period = declare(self, "progress_period", 5.0, "Seconds between two progress lines.", low=0.5, high=3600.0)
-        target_steps = declare(self, "target_steps", 0, "Target transitions the run ends after.", low=0, high=10**9)
-        refuse_unknown(self)
-        self._folder = RunFolder(run_dir, target_steps)
+        super().__init__("run_manager", **OVERRIDES)
+        given = declare(self, RunManagerParameters)
+        self._identity = Identity(self, given.run_id)
+        self._episodes_before, self._episodes_after = given.episodes_before, given.episodes_after
+        self._settings = json.loads(given.settings)
+        self._folder = RunFolder(Path(given.run_dir), given.target_steps)
         self._record = self._folder.record
         if self._folder.damage:
             self.get_logger().warning(self._folder.damage)
@@ -74,7 +67,7 @@ class RunManager(Node):
         self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
         self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
-        self.create_timer(period, self._tell, clock=STEADY)
+        self.create_timer(given.progress_period, self._tell, clock=STEADY)
         self.create_timer(1.0, self._look_after_evaluation, clock=STEADY)
         self._start = self.create_timer(0.2, self._begin_when_all_are_there, clock=STEADY)
 

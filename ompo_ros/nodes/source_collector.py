@@ -11,10 +11,11 @@ from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, Transit
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from ompo_ros.nodes.parameters import SourceCollectorParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_from_msg, metrics_from_msg, transitions_to_msg
 from ompo_ros.nodes.wire.identity import Identity
-from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
@@ -30,24 +31,14 @@ class SourceCollector(Node):
     """N arms, one policy for all of them; random actions until the first policy comes."""
 
     def __init__(self) -> None:
-        super().__init__("source_collector")
-        self._identity = Identity(self)
-        task = declare(self, "task", "reach", "Task the arms play.", choices=("reach", "push"))
-        reward = declare(self, "reward", "dense", "The task's reward.", choices=("dense", "sparse"))
-        domain = declare(
-            self, "domain", "randomized", "Dynamics to draw from: a file's name in config/domains, or a path."
-        )
-        preset = declare(self, "robot", "panda", "Arm the policies are for: a file of config/robots, by name or path.")
-        self._arms = declare(self, "arms", 16, "Arms simulated at once.", low=1, high=4096)
-        threads = declare(self, "threads", 1, "Threads the simulator uses.", low=1, high=256)
-        self._batch_steps = declare(self, "batch_steps", 16, "Steps of every arm in one message.", low=1, high=1000)
-        self._index = declare(self, "index", 0, "Which of the collectors this is, from 0.", low=0, high=255)
-        self._of = declare(self, "num_sources", 1, "How many collectors share the source's budget.", low=1, high=256)
-        seed = declare(self, "seed", 0, "Start of all randomness; collectors differ by their index.", low=0, high=2**31)
-        refuse_unknown(self)
-        own_seed = seed + 1_000_003 * self._index
-        self._env = PandaVectorEnv(self._arms, task, reward, domain, threads=threads)
-        self._contract = Task(task, reward).on(load_robot(preset))
+        super().__init__("source_collector", **OVERRIDES)
+        given = declare(self, SourceCollectorParameters)
+        self._identity = Identity(self, given.run_id)
+        self._arms, self._batch_steps = given.arms, given.batch_steps
+        self._index, self._num_sources = given.index, given.num_sources
+        own_seed = given.seed + 1_000_003 * self._index
+        self._env = PandaVectorEnv(self._arms, given.task, given.reward, given.domain, threads=given.threads)
+        self._contract = Task(given.task, given.reward).on(load_robot(given.robot))
         self._collection = Collection(self._env, own_seed)
         self._rng = np.random.default_rng(own_seed)
         self._policy: PolicyRuntime | None = None
@@ -60,7 +51,9 @@ class SourceCollector(Node):
         ours = self._identity.only_ours
         self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
         self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
-        self.get_logger().info(f"{self._arms} arms of domain {domain!r} are ready, waiting for the learner's counts")
+        self.get_logger().info(
+            f"{self._arms} arms of domain {given.domain!r} are ready, waiting for the learner's counts"
+        )
 
     def _on_policy(self, msg: PolicyArtifact) -> None:
         try:
@@ -76,7 +69,7 @@ class SourceCollector(Node):
             self.get_logger().error(f"status refused: {error}")
             return
         if self._status is None or msg.source_steps < self._status.source_steps:  # joined, or the learner went back
-            self._sent_before, self._sent = msg.source_steps // self._of, 0
+            self._sent_before, self._sent = msg.source_steps // self._num_sources, 0
         self._status = msg
 
     def wanted(self) -> bool:
@@ -85,7 +78,7 @@ class SourceCollector(Node):
             return False
         if self._transitions.get_subscription_count() == 0:
             return False
-        return bool(self._sent_before + self._sent < self._status.source_budget / self._of)
+        return bool(self._sent_before + self._sent < self._status.source_budget / self._num_sources)
 
     def collect(self) -> None:
         """Play and send one batch."""

@@ -12,9 +12,9 @@ from ompo_ros.control.collector import Collector
 from ompo_ros.control.episode import FinishedEpisode
 from ompo_ros.nodes.arm_node import ArmNode
 from ompo_ros.nodes.evaluate_action import EvaluateAction
+from ompo_ros.nodes.parameters import TargetCollectorParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_from_msg, transitions_to_msg
-from ompo_ros.nodes.wire.parameters import declare
 from ompo_ros.nodes.wire.process import run_arm
 from ompo_ros.policy.runtime import PolicyRuntime
 
@@ -25,15 +25,15 @@ class TargetCollector(ArmNode):
     """Wires the collector's state machine to the learner, the policy server and the action ~/evaluate."""
 
     def __init__(self) -> None:
-        super().__init__("target_collector")
-        seed = declare(self, "seed", 0, "Of goals and exploration.", low=0, high=2**31 - 1)
-        max_steps = declare(self, "max_target_steps", 0, "Transitions after which to hold; 0: none.", low=0, high=10**9)
+        super().__init__("target_collector", TargetCollectorParameters)
+        given = self.given
+        assert isinstance(given, TargetCollectorParameters)  # noqa: S101 - what ArmNode was asked for
         self.collector = Collector(
             self.robot,
             self.task,
-            seed=seed,
-            max_steps=max_steps,
-            speed_scale=self.speed_scale,
+            seed=given.seed,
+            max_steps=given.target_steps,
+            speed_scale=given.speed_scale,
             home=not self.dry_run,
         )
         self._learner_steps = -1

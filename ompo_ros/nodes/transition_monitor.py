@@ -5,7 +5,8 @@ from __future__ import annotations
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from ompo_ros.nodes.wire.parameters import declare, refuse_unknown
+from ompo_ros.nodes.parameters import TransitionMonitorParameters
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake
 from ompo_ros.transitions import Transitions
@@ -15,9 +16,8 @@ class TransitionMonitor(Node):
     """Subscribes like the learner does and keeps only the counts."""
 
     def __init__(self) -> None:
-        super().__init__("transition_monitor")
-        self._period = declare(self, "period", 2.0, "Seconds between two reports.", low=0.1, high=3600.0)
-        refuse_unknown(self)
+        super().__init__("transition_monitor", **OVERRIDES)
+        self._period = declare(self, TransitionMonitorParameters).period
         self._transitions = 0
         self._transitions_reported = 0
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -47,7 +47,9 @@ class TransitionMonitor(Node):
             message="nothing lost" if sound else "batches lost or refused",
             values=[KeyValue(key=key, value=str(value)) for key, value in figures.items()],
         )
-        self._diagnostics.publish(DiagnosticArray(status=[status]))
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)
         self.get_logger().info(", ".join(f"{key} {value}" for key, value in figures.items()))
 
 

@@ -18,6 +18,8 @@ from ompo_ros.task.robot import Robot
 
 Float32Array = NDArray[np.float32]
 
+TASKS: Final = ("reach", "push")
+REWARDS: Final = ("dense", "sparse")
 CONTROL_RATE: Final = 25.0  # Hz
 EPISODE_STEPS: Final = 50
 INCREMENT: Final = 0.05  # rad that an action of 1 adds to a joint's measured position
@@ -36,15 +38,15 @@ _PUSH_GOALS: Final = (np.array([0.45, -0.15, CUBE_HALF]), np.array([0.75, 0.15, 
 class Task:
     """One task: where goals lie, what an observation holds, what it is worth."""
 
-    name: str  # reach | push
-    reward: str  # dense | sparse
+    name: str
+    reward: str
     contract: Contract = field(init=False, compare=False)  # on the Panda
 
     def __post_init__(self) -> None:
-        if self.name not in ("reach", "push"):
-            raise ValueError(f"task {self.name!r} is unknown, choose reach or push")
-        if self.reward not in ("dense", "sparse"):
-            raise ValueError(f"reward {self.reward!r} is unknown, choose dense or sparse")
+        if self.name not in TASKS:
+            raise ValueError(f"task {self.name!r} is unknown, choose {' or '.join(TASKS)}")
+        if self.reward not in REWARDS:
+            raise ValueError(f"reward {self.reward!r} is unknown, choose {' or '.join(REWARDS)}")
         object.__setattr__(self, "contract", _contract(self, "panda", JOINT_NAMES, CONTROL_RATE))
 
     def on(self, robot: Robot) -> Contract:

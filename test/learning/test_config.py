@@ -2,8 +2,9 @@
 
 import pytest
 
-from ompo_ros.learning import Config, InvalidConfig, settings
+from ompo_ros.learning import Config
 from ompo_ros.learning.config import AUTHORS
+from ompo_ros.parameters import InvalidParameter, parameters_of
 
 
 @pytest.mark.parametrize(
@@ -24,18 +25,18 @@ from ompo_ros.learning.config import AUTHORS
     ],
 )
 def test_wrong_value_says_what_is_allowed(name, value, allowed):
-    with pytest.raises(InvalidConfig, match=allowed) as refused:
+    with pytest.raises(InvalidParameter, match=allowed) as refused:
         Config(**{name: value, **({"log_std_max": -1.0} if name == "log_std_min" else {})})
     assert refused.value.name == name
 
 
 def test_unknown_name_suggests_the_near_one():
-    with pytest.raises(InvalidConfig, match="did you mean discrepancy_weight"):
+    with pytest.raises(InvalidParameter, match="did you mean discrepancy_weight"):
         Config.from_dict({"discrepency_weight": 0.1})
 
 
 def test_darc_needs_two_domains():
-    with pytest.raises(InvalidConfig, match="domain_adaptation"):
+    with pytest.raises(InvalidParameter, match="domain_adaptation"):
         Config(algorithm="darc", setting="stationary")
 
 
@@ -50,6 +51,6 @@ def test_goes_through_a_dictionary_unchanged():
 
 
 def test_every_setting_is_explained():
-    described = list(settings())
+    described = list(parameters_of(Config))
     assert len(described) == len(Config().to_dict())
-    assert all(setting.why and setting.paper for setting in described)
+    assert all(setting.description and setting.paper for setting in described)

@@ -33,7 +33,7 @@ def graph(ros_domain, tmp_path, server):
     return graph_of(
         server,
         node("robot_sim", simulator="mujoco", domain=str(domain), real_time_factor=0.0),
-        node("target_collector", lockstep=True, enabled=False, max_target_steps=50 * EXPLORED),
+        node("target_collector", lockstep=True, enabled=False, target_steps=50 * EXPLORED),
     )
 
 

@@ -28,7 +28,7 @@ def graph(ros_domain, learner):
 
 @pytest.fixture(
     params=[
-        ({"learning.algorithm": "magic"}, "must be one of: ompo, sac"),
+        ({"learning.algorithm": "magic"}, "is not one of ompo, sac"),
         ({"learning.discount": 2.0}, "learning.discount"),
         ({"learning.q": 3.0}, "learning.q"),
         ({"pretrained": "nothing"}, "nothing was not found"),

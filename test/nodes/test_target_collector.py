@@ -69,7 +69,7 @@ def all_fr3_graph(ros_domain):
 
 @launch_pytest.fixture
 def limited_graph(ros_domain):
-    return graph_of(robot_sim(), node("target_collector", enabled=True, lockstep=True, max_target_steps=100))
+    return graph_of(robot_sim(), node("target_collector", enabled=True, lockstep=True, target_steps=100))
 
 
 @launch_pytest.fixture

@@ -14,7 +14,7 @@ from ompo_msgs.msg import ActorWeights, PolicyArtifact
 from ompo_msgs.srv import SetEnabled
 from rclpy.node import Node
 
-from ompo_ros.nodes.wire.parameters import InvalidParameter, declare
+from ompo_ros.parameters import InvalidParameter
 from ompo_ros.signing import VARIABLE, Field, Stamps, encode, key_from, signature, skew_problem
 
 GET_POLICY = "get_policy"  # channel of policies that were asked for, which have no topic
@@ -28,14 +28,12 @@ class NotOurs(ValueError):
 
 
 class Identity:
-    """A node's run and key; make it before the node refuses unknown parameters."""
+    """A node's run and key."""
 
-    def __init__(self, node: Node) -> None:
-        self.run_id = declare(
-            node, "run_id", "", "Run the node belongs to; it refuses messages and calls of any other. Empty: no run."
-        )
-        if len(self.run_id) > MAX_RUN_ID:
-            raise InvalidParameter(f"parameter 'run_id' has {len(self.run_id)} characters, {MAX_RUN_ID} are allowed")
+    def __init__(self, node: Node, run_id: str) -> None:
+        if len(run_id) > MAX_RUN_ID:
+            raise InvalidParameter("run_id", f"has {len(run_id)} characters, {MAX_RUN_ID} are allowed")
+        self.run_id = run_id
         self.refused = 0  # messages of other runs, or without a valid signature
         self._node = node
         self._key = key_from(os.environ)

@@ -1,48 +1,53 @@
-"""Parameters as users meet them: each with a type, a range and a sentence, read-only, and none unknown."""
+"""A node's declared parameters as ROS parameters: typed, ranged, described, read-only, and none unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
 
-Value = TypeVar("Value", bool, int, float, str, list[str], list[float])
+from ompo_ros.parameters import Parameter, Value, parameters_of, with_values
 
+OVERRIDES: Final[dict[str, Any]] = {"automatically_declare_parameters_from_overrides": True}
+"""What a node passes to rclpy's constructor, so that `declare` sees what was set by a wrong name."""
 
-class InvalidParameter(ValueError):
-    """A parameter the node cannot start with; the message says what is allowed."""
-
-
-def declare(
-    node: Node,
-    name: str,
-    default: Value,
-    description: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    choices: Sequence[str] = (),
-) -> Value:
-    """Declare one parameter and return its value; a value outside the range or the choices is refused."""
-    descriptor = ParameterDescriptor(description=description, read_only=True)
-    if choices:
-        descriptor.additional_constraints = f"one of: {', '.join(choices)}"
-    if low is not None and high is not None:
-        if isinstance(default, float):
-            descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
-        else:
-            descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=1)]
-    value = node.declare_parameter(name, default, descriptor).value
-    if choices and value not in choices:
-        raise InvalidParameter(f"parameter {name!r} is {value!r}, but must be one of: {', '.join(choices)}")
-    return value  # type: ignore[no-any-return]
+_RCLPYS_OWN: Final = frozenset({"use_sim_time", "start_type_description_service"})
+Declared = TypeVar("Declared")
 
 
-def refuse_unknown(node: Node) -> None:
-    """Refuse what was set but never declared: a misspelt name would otherwise change nothing, silently."""
-    unknown = sorted(name for name in node._parameter_overrides if not node.has_parameter(name))
-    if unknown:
-        known = ", ".join(sorted(node._parameters))
-        raise InvalidParameter(f"unknown parameter(s) {', '.join(unknown)}; this node has: {known}")
+class UnknownParameter(ValueError):
+    """A parameter was set that the node does not have; the message lists those it has."""
+
+
+def declare(node: Node, kind: type[Declared]) -> Declared:
+    """Declare all parameters of a node and return their values; wrong values and unknown names are refused."""
+    known = {parameter.name: parameter for parameter in parameters_of(kind)}
+    given = set(node.get_parameters_by_prefix("")) - _RCLPYS_OWN
+    if unknown := sorted(given - set(known)):
+        raise UnknownParameter(f"unknown parameter(s) {', '.join(unknown)}; this node has: {', '.join(sorted(known))}")
+    for name in given:
+        node.undeclare_parameter(name)  # rclpy declared it without type, range and text
+    return with_values(kind, {name: _declare(node, parameter) for name, parameter in known.items()})
+
+
+def _declare(node: Node, parameter: Parameter) -> Value:
+    unset = parameter.default == ()
+    default = RosParameter.Type.DOUBLE_ARRAY if unset else parameter.default
+    value = node.declare_parameter(parameter.name, default, _descriptor(parameter)).value
+    return parameter.check(tuple(value or ()) if unset else value)
+
+
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
+    paper = f" (paper: {parameter.paper})" if parameter.paper else ""
+    descriptor = ParameterDescriptor(description=parameter.description + paper, read_only=True)
+    if parameter.choices:
+        descriptor.additional_constraints = f"one of: {', '.join(parameter.choices)}"
+    elif isinstance(parameter.default, float):
+        descriptor.floating_point_range = [
+            FloatingPointRange(from_value=float(parameter.low), to_value=float(parameter.high))
+        ]
+    elif parameter.is_number:
+        descriptor.integer_range = [IntegerRange(from_value=int(parameter.low), to_value=int(parameter.high), step=1)]
+    return descriptor

@@ -1,0 +1,1 @@
+"""The `ompo` command: one file per group of verbs."""

@@ -1,0 +1,142 @@
+"""The parameters of every node but the learner: what `ros2 param` shows and docs/parameters.md lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ompo_ros.parameters import parameter
+from ompo_ros.task.tasks import REWARDS, TASKS
+
+_LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class RunParameters:
+    """Of a node that belongs to a run."""
+
+    run_id: str = parameter("", "Run the node belongs to. It refuses messages and calls of other runs. Empty: no run.")
+
+
+@dataclass(frozen=True)
+class TaskParameters:
+    """What the arm does."""
+
+    task: str = parameter("reach", "What the arm does.", choices=TASKS)
+    reward: str = parameter("dense", "How the task is rewarded.", choices=REWARDS)
+
+
+@dataclass(frozen=True)
+class RobotParameters:
+    """Which arm it is."""
+
+    robot: str = parameter("panda", "Robot preset: a file in config/robots by its name, or a path.")
+
+
+@dataclass(frozen=True)
+class DriverParameters(RobotParameters):
+    """How the arm's driver is reached."""
+
+    driver: str = parameter("", "Which of the preset's drivers to use. Empty: the preset's default.")
+    robot_namespace: str = parameter("", "Namespace of the robot's topics; / for none. Empty: the node's own.")
+
+
+@dataclass(frozen=True)
+class SeedParameters:
+    """Where randomness begins."""
+
+    seed: int = parameter(0, "Seed of everything random in the node.", high=_LARGEST_SEED)
+
+
+@dataclass(frozen=True)
+class StepParameters:
+    """How long a run is."""
+
+    target_steps: int = parameter(0, "Target transitions after which the run ends; 0: never.", high=1e9)
+
+
+@dataclass(frozen=True)
+class ArmParameters(RunParameters, TaskParameters, DriverParameters):
+    """Of a node that moves an arm."""
+
+    dry_run: bool = parameter(False, "Do everything except command the robot and feed the learner.")
+    speed_scale: float = parameter(1.0, "Share of the preset's velocity limits to use.", low=0.01, high=1.0)
+    lockstep: bool = parameter(False, "Act on each joint state at once, for robot_sim in lockstep.")
+    enabled: bool = parameter(False, "Move at once instead of waiting for `ompo enable`.")
+
+
+@dataclass(frozen=True)
+class TargetCollectorParameters(ArmParameters, SeedParameters, StepParameters):
+    """Of target_collector."""
+
+
+@dataclass(frozen=True)
+class PolicyControllerParameters(ArmParameters):
+    """Of policy_controller."""
+
+    policy: str = parameter("", "ONNX file to run. Empty: policy/stable of the policy server.")
+    goal: tuple[float, ...] = parameter((), "Goal until one arrives: x y z in the base frame, m. Unset: the centre.")
+    blend_time: float = parameter(0.2, "Seconds in which a new policy takes over.", high=5.0)
+
+
+@dataclass(frozen=True)
+class RobotSimParameters(DriverParameters, SeedParameters):
+    """Of robot_sim."""
+
+    task: str = parameter("reach", "What is on the table: push has a cube.", choices=TASKS)
+    simulator: str = parameter("mujoco", "Physics engine.", choices=("panda_gym", "mujoco"))
+    domain: str = parameter("hidden", "Dynamics of the arm: a file in config/domains by its name, or a path.")
+    publish_rate: float = parameter(100.0, "Joint states per simulated second.", low=1.0, high=1000.0)
+    real_time_factor: float = parameter(1.0, "Simulated seconds per second; 0: lockstep with commands.", high=1e3)
+    command_timeout: float = parameter(
+        0.5, "Simulated seconds without a command until the arm holds.", low=0.01, high=60.0
+    )
+
+
+@dataclass(frozen=True)
+class SourceCollectorParameters(RunParameters, TaskParameters, RobotParameters, SeedParameters):
+    """Of source_collector."""
+
+    domain: str = parameter("randomized", "Dynamics to draw from: a file in config/domains by its name, or a path.")
+    arms: int = parameter(16, "Arms simulated at once.", low=1, high=4096)
+    threads: int = parameter(1, "Threads of the simulator.", low=1, high=256)
+    batch_steps: int = parameter(16, "Steps of every arm in one message.", low=1, high=1000)
+    index: int = parameter(0, "Which of the collectors this is, from 0; it changes the seed.", high=255)
+    num_sources: int = parameter(1, "Collectors that share the source's budget.", low=1, high=256)
+
+
+@dataclass(frozen=True)
+class GateParameters:
+    """When a policy becomes stable, and when it stops being so."""
+
+    gate: bool = parameter(True, "Whether proven policies become stable by themselves.")
+    evaluation_episodes: int = parameter(20, "Episodes that prove a policy.", low=1, high=500)
+    evaluation_period: float = parameter(60.0, "Seconds from the end of one evaluation to the next.", high=86_400.0)
+    margin: float = parameter(0.1, "Largest drop in success rate a new policy may have and still pass.", high=1.0)
+    confidence: float = parameter(0.8, "Probability wanted that a policy is within the margin.", low=0.5, high=1.0)
+    min_success: float = parameter(0.5, "Success rate wanted of the first stable policy.", high=1.0)
+
+
+@dataclass(frozen=True)
+class PolicyServerParameters(RunParameters, TaskParameters, RobotParameters, GateParameters):
+    """Of policy_server."""
+
+    registry_dir: str = parameter("~/.ros/ompo/policies", "Folder of the policies; made if missing.")
+    keep: int = parameter(20, "Newest policies kept, besides those in use.", low=1, high=10_000)
+
+
+@dataclass(frozen=True)
+class RunManagerParameters(RunParameters, StepParameters):
+    """Of run_manager."""
+
+    run_dir: str = parameter("runs/adapt", "Folder of the run's record and report.")
+    episodes_before: int = parameter(20, "Episodes evaluated before the run; 0: none.", high=100_000)
+    episodes_after: int = parameter(100, "Episodes evaluated after the run; 0: none.", high=100_000)
+    progress_period: float = parameter(5.0, "Seconds between two lines of progress.", low=0.5, high=3600.0)
+    settings: str = parameter("{}", "The run's launch arguments as JSON, for its report and its resumption.")
+
+
+@dataclass(frozen=True)
+class TransitionMonitorParameters:
+    """Of transition_monitor."""
+
+    period: float = parameter(2.0, "Seconds between two reports.", low=0.1, high=3600.0)
