@@ -51,9 +51,7 @@ class Belief:
     One core, no threads. `fit` does a bounded amount of work, so that whoever calls it keeps its own time.
     """
 
-    def __init__(
-        self, task: Task, robot: Robot, prior: Domain | str, seed: int, *, speed_scale: float = 1.0
-    ) -> None:
+    def __init__(self, task: Task, robot: Robot, prior: Domain | str, seed: int, *, speed_scale: float = 1.0) -> None:
         self.prior = load_domain(prior) if isinstance(prior, str) else prior
         if self.prior.drift:
             raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior that stands still")

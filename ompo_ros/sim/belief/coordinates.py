@@ -34,17 +34,13 @@ IDENTIFIED: Final = (
     Identified("action_gain", False, 0.5, 0.02, 0.1, 0.5),
     Identified("action_bias", False, 0.7, 0.02, 0.1, 0.5),
 )
-NAMES: Final = tuple(
-    COLUMN_NAMES[column] for each in IDENTIFIED for column in range(COLUMN_COUNT)[COLUMNS[each.name]]
-)
+NAMES: Final = tuple(COLUMN_NAMES[column] for each in IDENTIFIED for column in range(COLUMN_COUNT)[COLUMNS[each.name]])
 SIZE: Final = len(NAMES)
 _COLUMN: Final = np.array([COLUMN_NAMES.index(name) for name in NAMES])
 
 
 def _each(attribute: str) -> FloatArray:
-    return np.concatenate(
-        [np.full(PARAMETERS[each.name].size, float(getattr(each, attribute))) for each in IDENTIFIED]
-    )
+    return np.concatenate([np.full(PARAMETERS[each.name].size, float(getattr(each, attribute))) for each in IDENTIFIED])
 
 
 WIDE, NARROW, PROBE, LONGEST = (_each(name) for name in ("wide", "narrow", "probe", "longest"))

@@ -55,9 +55,7 @@ class Matching:
         values = coordinates.table(self._base, vectors)
         self._arms.apply(np.arange(len(vectors)), values)
         gain, bias = values["action_gain"][:, None], values["action_bias"][:, None]
-        targets = np.clip(
-            rows.origin + gain * (rows.command - rows.origin) + INCREMENT * bias, JOINT_LOW, JOINT_HIGH
-        )
+        targets = np.clip(rows.origin + gain * (rows.command - rows.origin) + INCREMENT * bias, JOINT_LOW, JOINT_HIGH)
         if nudges is not None:
             targets = targets + nudges[:, None]
         return self._arms.predict(rows.state[:, :JOINTS], rows.state[:, JOINTS:], targets, self._substeps)
