@@ -115,7 +115,7 @@ class Controller:
             return Tick()
         starts = self._swap() or self.phase is not Phase.RUNNING
         # A state that goes stale before the next tick would be acted on too long.
-        doubt = fault or self.motion.doubt(state, cube, now, ahead=self._robot.period)
+        doubt = fault or self.motion.doubt(state, cube, now)
         if doubt or state is None:
             return self._stop(Phase.WAITING, doubt, state, now)
         if not self._enabled:

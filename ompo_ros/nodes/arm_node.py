@@ -200,10 +200,12 @@ class ArmNode(Node):
             return
         age, motion = max(self._now() - now, 0.0), self._machine.motion
         stamp = Time(nanoseconds=round(now * 1e9)) if self._simulated else self._stamps.stamp(now)
-        due = time.monotonic() + motion.filter.driver.patience - age
+        due = time.monotonic() + command.latest - now - age
         if commands.delivery() is Delivery.PENDING or not commands.send(command, stamp, due):
             motion.withdraw()
             self._withheld += 1
+        else:
+            motion.filter.sent(self._now())
 
     def _hand_over(self, finished: FinishedEpisode) -> None:
         stamp = self.get_clock().now().to_msg()
