@@ -33,7 +33,7 @@ class Dispatch:
         delivery = self._commands.delivery() if self._commands is not None else Delivery.ARRIVED
         hears = silence < _HEARS * self._motion.robot.period
         lost = delivery is Delivery.LOST and not hears  # an acknowledgement alone may just be slow
-        self._motion.filter.delivered = delivery is Delivery.ARRIVED or (delivery is Delivery.LOST and hears)
+        self._motion.filter.delivered = delivery is Delivery.ARRIVED
         if lost and self._motion.moving:
             self._motion.leave()
             return "the last command was not acknowledged: is the driver there, and the network?"
