@@ -44,13 +44,14 @@ def shipped_agent(seed: int) -> Agent:
 
 
 def make_rig(simulator: str, domain: str, seed: int) -> Rig:
+    """The stand-in of a candidate, and who moves it."""
     task, robot = Task("reach", "dense"), load_robot("panda")
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     return Rig(arm, Collector(robot, task, seed=seed))
 
 
 def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
-    """Success after training on this arm alone, and after how many of its steps: the first that suffice, or the last."""
+    """Success after training on this arm alone, and the steps that took: the first that suffice, or all there are."""
     rig.collector.player.policy = Learned(agent)
     success, steps, playing = 0.0, 0, rig.episodes()
     while steps < LONGEST:
