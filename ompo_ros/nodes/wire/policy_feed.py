@@ -29,7 +29,7 @@ class PolicyFeed:
         return self._slot.runtime
 
     def pause(self) -> None:
-        """Let the next policy be loaded until the next tick; call it at the end of each."""
+        """Let the next policy be loaded before the next tick; call it at the end of each."""
         self._slot.pause()
 
     def close(self) -> None:
@@ -46,6 +46,8 @@ class PolicyFeed:
             return
         self._offered = msg.sha256
         self._slot.offer(onnx, msg.sha256)
+        if self._slot.runtime is None:
+            self._slot.pause()  # the arm stands without a policy, so the first one need not wait for a tick
 
     def _refuse(self, error: Exception) -> None:
         self._node.get_logger().error(f"refused a policy, keeping the one before: {error}")
@@ -69,7 +71,7 @@ class PolicyLoader:
         return self._loaded
 
     def pause(self) -> None:
-        """Let it be loaded until the next tick, and hand it over when it is; call it at the end of each."""
+        """Let it be loaded before the next tick, and hand it over when it is; call it at the end of each."""
         if self._slot is None:
             return
         self._slot.pause()
