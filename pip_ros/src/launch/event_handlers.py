@@ -1,111 +1,61 @@
 """Event handlers for what launch files react to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .action import Action
-from .event import Event
-from .event_handler import BaseEventHandler
 from .events import Shutdown
-from .events.process import ProcessExited, ProcessIO, ProcessStarted, RunningProcessEvent
-from .launch_description_entity import LaunchDescriptionEntity, SomeEntitiesType, listed
+from .events.process import ProcessExited, RunningProcessEvent
+from .launch_context import Event, LaunchContext
+from .launch_description_entity import Action, LaunchDescriptionEntity, SomeEntitiesType, listed
 
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
-
-__all__ = ["OnProcessExit", "OnProcessIO", "OnProcessStart", "OnShutdown"]
-
-Reaction = SomeEntitiesType | Callable[[Any, "LaunchContext"], SomeEntitiesType | None]
+Reaction = SomeEntitiesType | Callable[[Any, LaunchContext], SomeEntitiesType | None]
 ActionMatcher = Action | Callable[[Any], bool]
 
 
-class _Reacting(BaseEventHandler):
-    """Yields given entities, or those that a function makes of the event."""
-
-    def __init__(self, *, matcher: Callable[[Event], bool], reaction: Reaction, handle_once: bool) -> None:
-        super().__init__(matcher=matcher, handle_once=handle_once)
-        self._function = reaction if callable(reaction) else None
-        self._entities = [] if callable(reaction) else listed(reaction)
-
-    @property
-    def entities(self) -> list[LaunchDescriptionEntity]:
-        return self._entities
-
-    def handle(self, event: Event, context: LaunchContext) -> SomeEntitiesType | None:
-        super().handle(event, context)
-        return self._entities if self._function is None else self._function(event, context)
-
-
-class _OnProcessEvent(_Reacting):
-    """Reacts to one kind of process event, of one action, of those a function picks, or of all."""
-
-    event_type: type[RunningProcessEvent]
-
-    def __init__(self, target_action: ActionMatcher | None, reaction: Reaction, handle_once: bool) -> None:
-        if target_action is not None and not isinstance(target_action, Action) and not callable(target_action):
-            raise TypeError(f"target_action must be an action or a function, got {target_action!r}")
-
-        def matches(event: Event) -> bool:
-            if not isinstance(event, self.event_type):
-                return False
-            if isinstance(target_action, Action):
-                return event.action is target_action
-            return target_action is None or target_action(event.action)
-
-        super().__init__(matcher=matches, reaction=reaction, handle_once=handle_once)
-
-
-class OnProcessStart(_OnProcessEvent):
-    """Reacts to the start of a process."""
-
-    event_type = ProcessStarted
+class EventHandler:
+    """Yields entities, or what a function makes of the event, for each event that it picks."""
 
     def __init__(
-        self, *, target_action: ActionMatcher | None = None, on_start: Reaction, handle_once: bool = False
+        self, *, matcher: Callable[[Event], bool], entities: Reaction | None = None, handle_once: bool = False
     ) -> None:
-        super().__init__(target_action, on_start, handle_once)
+        self.matches = matcher
+        self._function = entities if callable(entities) else None
+        self.entities: list[LaunchDescriptionEntity] = [] if callable(entities) else listed(entities)
+        self._handle_once = handle_once
+
+    def handle(self, event: Event, context: LaunchContext) -> SomeEntitiesType | None:
+        context.extend_locals({"event": event})
+        if self._handle_once:
+            context.unregister_event_handler(self)
+        return self.entities if self._function is None else self._function(event, context)
 
 
-class OnProcessExit(_OnProcessEvent):
+def _matcher(kind: type[RunningProcessEvent], target: ActionMatcher | None) -> Callable[[Event], bool]:
+    """Pick one kind of event of one action, of those a function picks, or of all."""
+    if target is not None and not isinstance(target, Action) and not callable(target):
+        raise TypeError(f"target_action must be an action or a function, got {target!r}")
+
+    def matches(event: Event) -> bool:
+        if not isinstance(event, kind):
+            return False
+        return event.action is target if isinstance(target, Action) else target is None or target(event.action)
+
+    return matches
+
+
+class OnProcessExit(EventHandler):
     """Reacts to the end of a process."""
-
-    event_type = ProcessExited
 
     def __init__(
         self, *, target_action: ActionMatcher | None = None, on_exit: Reaction, handle_once: bool = False
     ) -> None:
-        super().__init__(target_action, on_exit, handle_once)
+        super().__init__(matcher=_matcher(ProcessExited, target_action), entities=on_exit, handle_once=handle_once)
 
 
-OutputReaction = Callable[[ProcessIO], SomeEntitiesType | None]
-
-
-class OnProcessIO(_OnProcessEvent):
-    """Reacts to what a process writes."""
-
-    event_type = ProcessIO
-
-    def __init__(
-        self,
-        *,
-        target_action: ActionMatcher | None = None,
-        on_stdout: OutputReaction | None = None,
-        on_stderr: OutputReaction | None = None,
-        handle_once: bool = False,
-    ) -> None:
-        def react(event: ProcessIO, _: LaunchContext) -> SomeEntitiesType | None:
-            function = on_stdout if event.from_stdout else on_stderr
-            return None if function is None else function(event)
-
-        super().__init__(target_action, react, handle_once)
-
-
-class OnShutdown(_Reacting):
+class OnShutdown(EventHandler):
     """Reacts to the end of the launch, before its processes are stopped."""
 
     def __init__(self, *, on_shutdown: Reaction, handle_once: bool = False) -> None:
         super().__init__(
-            matcher=lambda event: isinstance(event, Shutdown), reaction=on_shutdown, handle_once=handle_once
+            matcher=lambda event: isinstance(event, Shutdown), entities=on_shutdown, handle_once=handle_once
         )
