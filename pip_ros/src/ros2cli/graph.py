@@ -21,7 +21,7 @@ from ros2cli.errors import CommandError
 
 DISCOVERY_S = 3.2  # Fast DDS repeats its announcements every 3 s; a newcomer may have to wait for the next one
 SETTLE_S = 0.2  # what a process offers arrives within this time of its first sign
-SERVER_S = 6.0  # for a server to turn up: twice as long as discovery can take
+SERVER_S = 8.0  # for a node or server that is named: discovery may miss announcements on a busy machine
 STEP_S = 0.05  # between two looks at the graph, and how long a signal may have to wait
 
 _pending_signals: list[int] = []
@@ -103,7 +103,7 @@ def node_names(node: Node, *, hidden: bool = False) -> list[str]:
 def require_node(node: Node, name: str) -> str:
     """Find a node by the name the user typed, waiting for it to be discovered."""
     full = name if name.startswith("/") else f"/{name}"
-    if not spin_until(node, lambda: full in node_names(node, hidden=True), DISCOVERY_S):
+    if not spin_until(node, lambda: full in node_names(node, hidden=True), SERVER_S):
         others = "\n".join(f"  {other}" for other in node_names(node)) or "  (none)"
         raise CommandError(f"Node not found: {full}. Nodes seen:\n{others}")
     spin_for(node, SETTLE_S)

@@ -207,6 +207,7 @@ def pub(args: argparse.Namespace) -> int:
         publisher = node.create_publisher(type(message), args.topic_name, _chosen_qos(args))
         while not graph.spin_until(node, lambda: publisher.get_subscription_count() >= wanted, 1.0):
             print(f"Waiting for at least {wanted} matching subscription(s)...")
+        graph.spin_for(node, graph.SETTLE_S if wanted else 0.0)  # the other side has to match as well
         print("publisher: beginning loop")
         count, due = 0, time.monotonic()
         while args.times == 0 or count < args.times:
@@ -217,7 +218,8 @@ def pub(args: argparse.Namespace) -> int:
                 stamp.sec, stamp.nanosec = now.sec, now.nanosec
             print(f"publishing #{count}: {message!r}\n")
             publisher.publish(message)
-        publisher.wait_for_all_acked(Duration(seconds=1))
+        if not publisher.wait_for_all_acked(Duration(seconds=2)):
+            sys.stderr.write("WARNING: not every subscription has acknowledged the last message\n")
     return 0
 
 
