@@ -37,12 +37,11 @@ bool success
 def demo(tmp_path, monkeypatch):
     """The prefix with the package: an executable, two interfaces, a folder for launch files."""
     prefix = tmp_path / "prefix"
-    index = prefix / "share/ament_index/resource_index"
+    index = prefix / "share/ament_index/resource_index/packages"
     for folder in ("lib/demo", "share/demo/launch", "share/demo/msg", "share/demo/srv"):
         (prefix / folder).mkdir(parents=True)
-    for resource, content in (("packages", ""), ("rosidl_interfaces", "msg/Part.msg\nsrv/Do.srv\nsrv/Do.idl\n")):
-        (index / resource).mkdir(parents=True)
-        (index / resource / "demo").write_text(content)
+    index.mkdir(parents=True)
+    (index / "demo").touch()
     (prefix / "share/demo/msg/Part.msg").write_text("# One of several.\nfloat64 mass  # kg\n")
     (prefix / "share/demo/srv/Do.srv").write_text(DEFINITION)
     (prefix / "lib/demo/teller").write_text(TELLING_NODE)

@@ -49,10 +49,7 @@ def test_every_verb_shows_its_usage(words):
     assert f"usage: ros2 {' '.join(words)}".rstrip() in said(*filter(None, words), "-h")
 
 
-def test_packages_interfaces_and_executables(demo):
-    assert "demo\n" in said("pkg", "list")
-    assert said("pkg", "executables", "demo") == "demo teller\n"
-    assert "    demo/srv/Do\n" in said("interface", "list")
+def test_interfaces_are_shown_and_executables_run(demo):
     stamp = "\tbuiltin_interfaces/Time stamp\n\t\tint32 sec\n\t\tuint32 nanosec\n\tstring frame_id\n"
     fields = f"{stamp}Part[<=3] parts\n\tfloat64 mass\nint32 LIMIT=5\nfloat64[3] point\n---\nbool success\n"
     shown = f"# What a robot does.\n\nstd_msgs/Header header  # when and where\n{fields}"

@@ -20,15 +20,10 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self.exited: asyncio.Future[int] = loop.create_future()
         self._closed: asyncio.Future[None] = loop.create_future()
 
-    async def start(self, cmd: list[str], *, cwd: str | None, env: dict[str, str]) -> None:
+    async def start(self, cmd: list[str], env: dict[str, str]) -> None:
         """Start a command; `on_output` gets the number of the stream (1 or 2) and the bytes."""
         await asyncio.get_running_loop().subprocess_exec(
-            lambda: self,
-            *cmd,
-            stdin=subprocess.DEVNULL,
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
+            lambda: self, *cmd, stdin=subprocess.DEVNULL, env=env, start_new_session=True
         )
 
     async def wait(self) -> int:

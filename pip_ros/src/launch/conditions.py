@@ -1,7 +1,7 @@
 """Conditions under which an action is executed."""
 
 from .launch_context import LaunchContext
-from .substitution import SomeSubstitutionsType, normalize_to_list_of_substitutions, perform
+from .substitution import SomeSubstitutionsType, normalized, perform
 
 
 class InvalidConditionExpressionError(Exception):
@@ -12,7 +12,7 @@ class IfCondition:
     """Lets the action be executed when the text is true."""
 
     def __init__(self, predicate_expression: SomeSubstitutionsType) -> None:
-        self._expression = normalize_to_list_of_substitutions(predicate_expression)
+        self._expression = normalized(predicate_expression)
 
     def evaluate(self, context: LaunchContext) -> bool:
         text = perform(context, self._expression)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 class Event:
     """Something that happened, or that is asked to happen."""
 
-    name = "launch.Event"
-
 
 class LaunchContext:
     """The configurations, the event handlers, the queue of events and the locals of one launch."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .launch_context import LaunchContext
 from .launch_description import LaunchDescription
-from .substitution import SomeSubstitutionsType, normalize_to_list_of_substitutions, perform
+from .substitution import SomeSubstitutionsType, normalized, perform
 
 
 class InvalidLaunchFileError(Exception):
@@ -34,7 +34,7 @@ class PythonLaunchDescriptionSource:
     """A launch file that is read when first needed."""
 
     def __init__(self, launch_file_path: SomeSubstitutionsType) -> None:
-        self._path = normalize_to_list_of_substitutions(launch_file_path)
+        self._path = normalized(launch_file_path)
         self._description: LaunchDescription | None = None
 
     def get_launch_description(self, context: LaunchContext) -> LaunchDescription:

@@ -86,7 +86,7 @@ class LaunchService:
     async def _handle_events(self) -> None:
         while self.context.events:
             event = self.context.events.popleft()
-            self._logger.debug(f"processing event: '{event.name}'")
+            self._logger.debug(f"processing event: {type(event).__name__}")
             for handler in tuple(self.context.event_handlers):
                 self._offer(event, handler)
             await asyncio.sleep(0)

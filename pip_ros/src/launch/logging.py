@@ -1,5 +1,6 @@
 """Where a launch reports, and where the output of its processes goes."""
 
+import contextlib
 import datetime
 import functools
 import os
@@ -28,12 +29,14 @@ def log_dir() -> Path:
 
 
 def write(line: str, screen: bool = True, log: bool = True) -> None:
-    """Write one line to the standard output of this very moment and to launch.log."""
+    """Write one line to the screen and to launch.log; a closed pipe or a full disk is no reason to end a launch."""
     if screen:
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
+        try:
+            print(line, flush=True)  # noqa: T201 - this is the launch's screen
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if log:
-        with (log_dir() / "launch.log").open("a", encoding="utf-8") as file:
+        with contextlib.suppress(OSError), (log_dir() / "launch.log").open("a", encoding="utf-8") as file:
             file.write(f"{time.time():.7f} {line}\n")
 
 

@@ -33,7 +33,7 @@ class TextSubstitution(Substitution):
 SomeSubstitutionsType = str | Substitution | Iterable[str | Substitution]
 
 
-def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> list[Substitution]:
+def normalized(subs: SomeSubstitutionsType) -> list[Substitution]:
     """Give text, a substitution or a sequence of them one form."""
     parts = [subs] if isinstance(subs, (str, Substitution)) or not isinstance(subs, Iterable) else list(subs)
     for part in parts:
@@ -49,9 +49,9 @@ def perform_substitutions(context: LaunchContext, subs: Iterable[Substitution]) 
 
 def perform(context: LaunchContext, subs: SomeSubstitutionsType) -> str:
     """Text of anything that may stand for text."""
-    return perform_substitutions(context, normalize_to_list_of_substitutions(subs))
+    return perform_substitutions(context, normalized(subs))
 
 
 def describe(subs: SomeSubstitutionsType) -> str:
     """What `--show-args` shows of a value that is not known yet."""
-    return " + ".join(part.describe() for part in normalize_to_list_of_substitutions(subs))
+    return " + ".join(part.describe() for part in normalized(subs))

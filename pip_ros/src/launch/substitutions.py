@@ -4,21 +4,7 @@ import posixpath
 from collections.abc import Iterable
 
 from .launch_context import LaunchContext
-from .substitution import (
-    SomeSubstitutionsType,
-    Substitution,
-    TextSubstitution,
-    describe,
-    normalize_to_list_of_substitutions,
-    perform,
-)
-
-__all__ = [
-    "LaunchConfiguration",
-    "PathJoinSubstitution",
-    "SubstitutionFailure",
-    "TextSubstitution",
-]
+from .substitution import SomeSubstitutionsType, Substitution, describe, normalized, perform
 
 
 class SubstitutionFailure(Exception):
@@ -29,8 +15,8 @@ class LaunchConfiguration(Substitution):
     """The value of a launch argument or configuration."""
 
     def __init__(self, variable_name: SomeSubstitutionsType, *, default: SomeSubstitutionsType | None = None) -> None:
-        self._name = normalize_to_list_of_substitutions(variable_name)
-        self._default = None if default is None else normalize_to_list_of_substitutions(default)
+        self._name = normalized(variable_name)
+        self._default = None if default is None else normalized(default)
 
     def describe(self) -> str:
         return f"LaunchConfig({describe(self._name)})"
@@ -48,7 +34,7 @@ class PathJoinSubstitution(Substitution):
     """Parts of a path, joined by the separator."""
 
     def __init__(self, substitutions: Iterable[str | Substitution]) -> None:
-        self._parts = normalize_to_list_of_substitutions(substitutions)
+        self._parts = normalized(substitutions)
 
     def describe(self) -> str:
         return f"PathJoin({', '.join(part.describe() for part in self._parts)})"

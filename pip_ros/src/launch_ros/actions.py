@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from launch import Action, LaunchContext, SomeSubstitutionsType
+from launch import Action, LaunchContext
 from launch import logging as launch_logging
 from launch.actions import ExecuteProcess
 from launch.conditions import IfCondition
-from launch.substitution import normalize_to_list_of_substitutions, perform
+from launch.substitution import SomeSubstitutionsType, normalized, perform
 
 from .parameters import evaluate_parameters
 from .substitutions import ExecutableInPackage
@@ -86,7 +86,7 @@ class Node(ExecuteProcess):
         for parameters in self._parameters:
             path = self._parameter_file(context, parameters, key, temporary)
             arguments += [] if path is None else ["--params-file", str(path)]
-        self.cmd += [normalize_to_list_of_substitutions(argument) for argument in arguments]
+        self.cmd += [normalized(argument) for argument in arguments]
         super().execute(context)
         if (future := self.get_asyncio_future()) is not None:
             future.add_done_callback(lambda _: _remove(temporary))

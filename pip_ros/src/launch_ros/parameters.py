@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
-from launch import LaunchContext, Substitution
-from launch.substitution import perform
+from launch import LaunchContext
+from launch.substitution import Substitution, perform
 
 Evaluated = bool | int | float | str | list[Any]
 

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from ament_index_python.packages import get_package_prefix, get_package_share_directory
-from launch import LaunchContext, SomeSubstitutionsType, Substitution
-from launch.substitution import describe, normalize_to_list_of_substitutions, perform
+from launch import LaunchContext
+from launch.substitution import SomeSubstitutionsType, Substitution, describe, normalized, perform
 from launch.substitutions import SubstitutionFailure
 
 
@@ -13,7 +13,7 @@ class FindPackagePrefix(Substitution):
     """The prefix that a package is installed into."""
 
     def __init__(self, package: SomeSubstitutionsType) -> None:
-        self._package = normalize_to_list_of_substitutions(package)
+        self._package = normalized(package)
 
     def describe(self) -> str:
         return f"{type(self).__name__}(pkg={describe(self._package)})"
@@ -34,7 +34,7 @@ class ExecutableInPackage(FindPackagePrefix):
 
     def __init__(self, executable: SomeSubstitutionsType, package: SomeSubstitutionsType) -> None:
         super().__init__(package)
-        self._executable = normalize_to_list_of_substitutions(executable)
+        self._executable = normalized(executable)
 
     def perform(self, context: LaunchContext) -> str:
         executable = perform(context, self._executable)

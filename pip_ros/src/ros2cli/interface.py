@@ -4,31 +4,10 @@ import argparse
 import re
 from collections.abc import Iterator
 
-from ament_index_python import get_resource, get_resources
-
 from ros2cli.errors import CommandError
-from ros2cli.pkg import package_prefix
+from ros2cli.packages import package_prefix
 
-_KINDS = {"msg": "Messages", "srv": "Services", "action": "Actions"}
 _PRIMITIVE = re.compile(r"(bool|byte|char|float32|float64|u?int(8|16|32|64)|w?string(<=\d+)?)$")
-
-
-def _interfaces(package: str) -> list[str]:
-    """List a package's interfaces as `msg/Name`, without those generated from services and actions."""
-    if package not in get_resources("rosidl_interfaces"):
-        return []
-    content, _ = get_resource("rosidl_interfaces", package)
-    return sorted({line.rsplit(".", 1)[0] for line in content.splitlines() if "_" not in line})
-
-
-def list_interfaces(_: argparse.Namespace) -> int:
-    """List all interface types available."""
-    packages = {package: _interfaces(package) for package in sorted(get_resources("rosidl_interfaces"))}
-    for kind, title in _KINDS.items():
-        print(f"{title}:")
-        for package, names in packages.items():
-            print("".join(f"    {package}/{name}\n" for name in names if name.startswith(f"{kind}/")), end="")
-    return 0
 
 
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +49,4 @@ def _nested_type(code: str, package: str) -> str | None:
     return f"{owner.split('/')[0] or package}/msg/{base_name}"
 
 
-VERBS = {
-    "list": (lambda _: None, list_interfaces),
-    "show": (_show_arguments, show),
-}
+VERBS = {"show": (_show_arguments, show)}

@@ -1,7 +1,6 @@
 """`ros2 launch`: run a launch file, or show its arguments."""
 
 import argparse
-import os
 from pathlib import Path
 
 from launch import LaunchDescription, LaunchService
@@ -13,16 +12,13 @@ from launch.launch_description_sources import (
 from launch.substitution import describe
 
 from ros2cli.errors import CommandError
-from ros2cli.pkg import package_prefix
+from ros2cli.packages import package_prefix
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-d", "--debug", action="store_true", help="Provide more verbose output, with tracebacks")
     parser.add_argument(
         "-s", "--show-args", "--show-arguments", action="store_true", help="Show arguments of the launch file"
-    )
-    parser.add_argument(
-        "-a", "--show-all-subprocesses-output", action="store_true", help="Show all output of all processes"
     )
     parser.add_argument("package_name", help="Name of the package with the launch file, or path of a file")
     parser.add_argument("launch_file_name", nargs="?", help="Name of the launch file")
@@ -39,8 +35,6 @@ def launch(args: argparse.Namespace) -> int:
         path = _in_package(args.package_name, args.launch_file_name)
     if args.show_args:
         return _show_arguments(path)
-    if args.show_all_subprocesses_output:
-        os.environ["OVERRIDE_LAUNCH_PROCESS_OUTPUT"] = "both"
     service = LaunchService(debug=args.debug)
     source = PythonLaunchDescriptionSource(str(path))
     include = IncludeLaunchDescription(source, launch_arguments=_parsed(arguments).items())

@@ -13,11 +13,10 @@ from ros2cli.errors import CommandError
 # Each command is a module of this package. Its VERBS map each of these verbs, or "", to what adds its arguments and
 # what runs it and returns the exit code.
 COMMANDS = {
-    "interface": ("list", "show"),
+    "interface": ("show",),
     "launch": (),
     "node": ("info", "list"),
     "param": ("describe", "dump", "get", "list", "set"),
-    "pkg": ("executables", "list"),
     "run": (),
     "service": ("call", "list"),
     "topic": ("echo", "hz", "info", "list", "pub"),

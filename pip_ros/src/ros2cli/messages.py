@@ -31,7 +31,7 @@ def interface_class(name: str, kind: str) -> Any:  # noqa: ANN401 - generated cl
             raise AttributeError
         return getattr(importlib.import_module(f"{package}.{kind}"), base_name)
     except (ImportError, AttributeError, ValueError):
-        example = f"expected package/{kind}/Name of an installed package; see `ros2 interface list`"
+        example = f"expected package/{kind}/Name of an installed package"
         raise CommandError(f"The passed {_NOUNS[kind]} type is invalid: '{name}'; {example}") from None
 
 

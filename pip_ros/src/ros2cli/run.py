@@ -4,7 +4,7 @@ import argparse
 import os
 
 from ros2cli.errors import CommandError
-from ros2cli.pkg import executables_of
+from ros2cli.packages import executables_of
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -35,8 +35,7 @@ def _add_topic(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_qos(parser: argparse.ArgumentParser, default: str) -> None:
-    parser.add_argument("--qos-profile", choices=QoSPresetProfiles.short_keys(), default=default, help="Preset")
-    parser.add_argument("--qos-depth", metavar="N", type=int, help="Queue size")
+    parser.set_defaults(qos_profile=default)
     parser.add_argument("--qos-reliability", choices=QoSReliabilityPolicy.short_keys(), help="Override of the preset")
     parser.add_argument("--qos-durability", choices=QoSDurabilityPolicy.short_keys(), help="Override of the preset")
 
@@ -47,7 +46,6 @@ def _chosen_qos(args: argparse.Namespace) -> QoSProfile:
         profile.reliability = QoSReliabilityPolicy.get_from_short_key(args.qos_reliability)
     if args.qos_durability:
         profile.durability = QoSDurabilityPolicy.get_from_short_key(args.qos_durability)
-    profile.depth = args.qos_depth or profile.depth
     return profile
 
 

@@ -5,7 +5,7 @@ from collections.abc import MutableMapping
 from ..conditions import IfCondition
 from ..launch_context import LaunchContext
 from ..launch_description_entity import Action
-from ..substitution import SomeSubstitutionsType, normalize_to_list_of_substitutions, perform
+from ..substitution import SomeSubstitutionsType, normalized, perform
 
 
 class DeclareLaunchArgument(Action):
@@ -24,7 +24,7 @@ class DeclareLaunchArgument(Action):
         if choices is not None and isinstance(default_value, str) and default_value not in choices:
             raise RuntimeError(f'Provided default_value "{default_value}" is not in provided choices "{choices}".')
         self.name = name
-        self.default_value = None if default_value is None else normalize_to_list_of_substitutions(default_value)
+        self.default_value = None if default_value is None else normalized(default_value)
         self.description = _described(description, choices)
         self.choices = choices
         self.conditionally_included = False

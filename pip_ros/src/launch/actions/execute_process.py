@@ -3,7 +3,6 @@
 import asyncio
 import codecs
 import itertools
-import os
 import signal
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from ..event_handlers import OnProcessExit, OnShutdown, Reaction
 from ..events.process import ProcessExited, RunningProcessEvent
 from ..launch_context import Event, LaunchContext
 from ..launch_description_entity import Action
-from ..substitution import SomeSubstitutionsType, Substitution, normalize_to_list_of_substitutions, perform
+from ..substitution import SomeSubstitutionsType, Substitution, normalized, perform
 from ..substitutions import LaunchConfiguration
 
 _numbers = itertools.count(1)
@@ -31,7 +30,6 @@ class ExecuteProcess(Action):
         *,
         cmd: Iterable[SomeSubstitutionsType],
         name: SomeSubstitutionsType | None = None,
-        cwd: SomeSubstitutionsType | None = None,
         additional_env: Mapping[SomeSubstitutionsType, SomeSubstitutionsType] | None = None,
         sigterm_timeout: SomeSubstitutionsType = LaunchConfiguration("sigterm_timeout", default="5"),  # noqa: B008
         sigkill_timeout: SomeSubstitutionsType = LaunchConfiguration("sigkill_timeout", default="5"),  # noqa: B008
@@ -40,19 +38,17 @@ class ExecuteProcess(Action):
         on_exit: Reaction | None = None,
         respawn: bool = False,
         respawn_delay: float | None = None,
-        respawn_max_retries: int = -1,
         condition: IfCondition | None = None,
     ) -> None:
         super().__init__(condition=condition)
-        self.cmd: list[list[Substitution]] = [normalize_to_list_of_substitutions(part) for part in cmd]
+        self.cmd: list[list[Substitution]] = [normalized(part) for part in cmd]
         self._given_name = name
-        self._cwd = cwd
         self._additional_env = additional_env or {}
         self._timeouts = (sigterm_timeout, sigkill_timeout)
-        self._output = os.environ.get("OVERRIDE_LAUNCH_PROCESS_OUTPUT", output)
+        self._output = output
         self._cached_output = cached_output
         self._on_exit = on_exit
-        self._respawns_left = respawn_max_retries if respawn else 0
+        self._respawn = respawn
         self._respawn_delay = respawn_delay or 0.0
         self._streams: dict[int, _Output] = {}
         self._task: asyncio.Task[None] | None = None
@@ -92,8 +88,7 @@ class ExecuteProcess(Action):
         name = f"{label}-{next(_numbers)}"
         env = dict(context.environment)
         env.update({perform(context, key): perform(context, value) for key, value in self._additional_env.items()})
-        cwd = None if self._cwd is None else perform(context, self._cwd)
-        self.process_details = {"action": self, "name": name, "cmd": cmd, "cwd": cwd, "env": env}
+        self.process_details = {"action": self, "name": name, "cmd": cmd, "env": env}
         self._seconds = [perform(context, timeout) for timeout in self._timeouts]
         self._logger = logging.get_logger(name)
         places = logging.output_places(perform(context, self._output))
@@ -104,9 +99,8 @@ class ExecuteProcess(Action):
 
     async def _run(self, context: LaunchContext, details: dict[str, Any]) -> None:
         while not self._stop_asked.is_set() and await self._run_once(context, details):
-            if self._respawns_left == 0:
+            if not self._respawn:
                 return
-            self._respawns_left -= 1
             waiting = asyncio.ensure_future(self._stop_asked.wait())
             await asyncio.wait([waiting], timeout=self._respawn_delay)
             waiting.cancel()
@@ -121,7 +115,7 @@ class ExecuteProcess(Action):
 
         child = ChildProcess(on_output)
         try:
-            await child.start(details["cmd"], cwd=details["cwd"], env=details["env"])
+            await child.start(details["cmd"], details["env"])
         except OSError as error:
             self._logger.error(f"exception occurred while executing process: {error} [cmd '{command}']")
             return False

@@ -13,25 +13,16 @@ from .flow import OpaqueFunction
 
 
 class GroupAction(Action):
-    """Visits actions under one condition; when scoped, what they set is forgotten after them."""
+    """Visits actions under one condition; what they set is forgotten after them."""
 
-    def __init__(
-        self,
-        actions: Iterable[LaunchDescriptionEntity],
-        *,
-        scoped: bool = True,
-        condition: IfCondition | None = None,
-    ) -> None:
+    def __init__(self, actions: Iterable[LaunchDescriptionEntity], *, condition: IfCondition | None = None) -> None:
         super().__init__(condition=condition)
         self._actions = list(actions)
-        self._scoped = scoped
 
     def get_sub_entities(self) -> list[LaunchDescriptionEntity]:
         return self._actions
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        if not self._scoped:
-            return self._actions
         context.push_scope()
         return [*self._actions, OpaqueFunction(function=lambda context: context.pop_scope())]
 

@@ -16,8 +16,6 @@ __all__ = ["IncludeLaunchDescription", "Shutdown", "process"]
 class Shutdown(Event):
     """The launch is to end."""
 
-    name = "launch.events.Shutdown"
-
     def __init__(self, *, reason: str = "reason not given", due_to_sigint: bool = False) -> None:
         self.reason = reason
         self.due_to_sigint = due_to_sigint
@@ -25,8 +23,6 @@ class Shutdown(Event):
 
 class IncludeLaunchDescription(Event):
     """A launch description is to be visited."""
-
-    name = "launch.events.IncludeLaunchDescription"
 
     def __init__(self, launch_description: LaunchDescription) -> None:
         self.launch_description = launch_description

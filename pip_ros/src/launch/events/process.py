@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 class RunningProcessEvent(Event):
     """Something happened to a process; the details are those of its action."""
 
-    name = "launch.events.process.RunningProcessEvent"
-
     def __init__(self, *, action: ExecuteProcess, name: str, cmd: list[str], pid: int, **_: Any) -> None:  # noqa: ANN401
         self.action = action
         self.process_name = name
@@ -24,8 +22,6 @@ class RunningProcessEvent(Event):
 
 class ProcessExited(RunningProcessEvent):
     """A process has ended."""
-
-    name = "launch.events.process.ProcessExited"
 
     def __init__(self, *, returncode: int, **details: Any) -> None:  # noqa: ANN401
         super().__init__(**details)

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Callable
 
-from launch import EventHandler, LaunchContext
+from launch import LaunchContext
 from launch.actions import ExecuteProcess
+from launch.event_handlers import EventHandler
 from launch.events.process import RunningProcessEvent
 
 Validate = Callable[[str], object]
