@@ -90,14 +90,8 @@ def test_a_group_forgets_what_it_set_and_conditions_choose(launch_file):
     )
     code, output = ros2("launch", file, "gui:=True")
     assert code == 0
-    for text in (
-        "within inner\n",
-        "inside inner\n",
-        "after outer\n",
-        "outside None\n",
-        "with gui\n",
-    ):
-        assert text in output
+    for text in ("within inner", "inside inner", "after outer", "outside None", "with gui"):
+        assert f"{text}\n" in output
     assert "without gui" not in output
     assert "without gui" in ros2("launch", file)[1]
     code, output = ros2("launch", file, "gui:=perhaps")
