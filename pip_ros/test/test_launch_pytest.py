@@ -79,7 +79,7 @@ def test_what_goes_wrong_fails_the_test_and_leaves_nothing(tmp_path, returned, m
     file = tmp_path / "test_it.py"
     file.write_text(HEAD.format(returned=returned, mark=mark, body=body))
     command = [sys.executable, "-m", "pytest", "-q", "--timeout=3", "-p", "no:cacheprovider", str(file)]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False)
     assert result.returncode != 0
     assert complaint in result.stdout
     assert " passed" not in result.stdout or "1 error" in result.stdout
