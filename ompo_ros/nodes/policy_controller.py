@@ -15,10 +15,9 @@ from ompo_ros.nodes.parameters import PolicyControllerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_from_msg
 from ompo_ros.nodes.wire.process import run_arm
+from ompo_ros.policy.artifact import policy_bytes
 from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.files import policy_bytes
-from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.slot import PolicySlot, favour_the_loop
+from ompo_ros.policy.runtime import PolicyRuntime, PolicySlot, shorten_thread_switches
 from ompo_ros.transitions import InvalidData
 
 
@@ -97,7 +96,7 @@ class PolicyController(ArmNode):
 
 def main() -> None:
     """Run the controller until it is stopped."""
-    favour_the_loop()
+    shorten_thread_switches()
     run_arm(PolicyController)
 
 
