@@ -46,11 +46,9 @@ class PolicyKeeper:
         version = self.registry.active(channel)
         if not version:
             return None
-        entry, known = self.registry.standing(channel), self._standing.get(version)
-        if entry is None or known is None or known.sha256 != entry.sha256:
-            known = self.registry.load(version)
-            self._remember(known)
-        return known
+        if version not in self._standing:
+            self._remember(self.registry.load(version))
+        return self._standing[version]
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
