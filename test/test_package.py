@@ -107,6 +107,14 @@ def test_the_policy_extra_alone_runs_an_onnx_policy(tmp_path):
     assert result.stdout.split(maxsplit=2) == ["3", here.tobytes().hex(), "[]\n"]
 
 
+@pytest.mark.parametrize("folder", [ROOT, ROOT / "ompo_msgs"])
+def test_a_package_holds_the_licence_it_names(folder):
+    licence = ElementTree.parse(folder / "package.xml").getroot().find("license")
+    file = (folder / licence.get("file")).resolve()
+    assert file.parent == folder.resolve()
+    assert "Apache License" in file.read_text()
+
+
 @pytest.mark.parametrize("node", NODES)
 def test_ros_finds_every_node(node):
     executable = Path(get_package_prefix("ompo_ros")) / "lib" / "ompo_ros" / node

@@ -62,6 +62,9 @@ class Noise:
             return np.full(7, np.nan, dtype=np.float32)
         return self._action
 
+    def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
+        return self.act(obs)
+
 
 class Trained:
     """The shipped policy."""
@@ -73,6 +76,9 @@ class Trained:
 
     def act(self, obs: Float32Array) -> Float32Array:
         return np.asarray(self._agent.act(obs[None], deterministic=True)[0])
+
+    def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
+        return np.asarray(self._agent.act(obs[None])[0])
 
 
 @dataclass
