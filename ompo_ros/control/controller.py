@@ -100,8 +100,7 @@ class Controller:
         if not self.motion.due(now):
             return Tick()
         starts = self._swap() or self.phase is not ControllerPhase.RUNNING
-        # A state that goes stale before the next tick would be acted on too long.
-        doubt = fault or self.motion.doubt(state, cube, now, ahead=self.motion.robot.period)
+        doubt = fault or self.motion.doubt(state, cube, now)
         if doubt or state is None:
             return self._stop(ControllerPhase.WAITING, doubt, state, now)
         if not self._enabled:

@@ -54,12 +54,12 @@ class Motion:
         self._last_tick = now
         return True
 
-    def doubt(self, state: ArmState | None, cube: FloatArray | None, now: float, ahead: float = 0.0) -> str:
-        """Say why not to move on this state, which must not be stale within the next `ahead` seconds either."""
+    def doubt(self, state: ArmState | None, cube: FloatArray | None, now: float) -> str:
+        """Say why not to move on this state; without a newer one the arm must brake before it is stale."""
         if state is None:
             return "no joint state has come yet"
         age = now - state.time
-        if age + ahead > self.robot.stale_after:
+        if age + self.filter.driver.delay > self.robot.stale_after:
             return f"no joint state for {age:.2f} s"
         if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
             return "the joint state is not finite"

@@ -50,7 +50,9 @@ class Dispatch:
             return
         age = max(self._clock.now() - now, 0.0)
         stamp = self._clock.stamp(now)
-        due = time.monotonic() + self._motion.filter.driver.patience - age
+        due = time.monotonic() + command.latest - now - age
         if commands.delivery() is Delivery.PENDING or not commands.send(command, stamp, due):
             self._motion.withdraw()
             self.withheld += 1
+        else:
+            self._motion.filter.sent(self._clock.now())
