@@ -11,9 +11,9 @@ from probe import Probe
 from shipped_policy import shipped_policy
 
 from ompo_ros.nodes.wire import qos
-from ompo_ros.policy.manifest import Evaluation
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import STABLE
+from ompo_ros.task.acting import Evaluation
 from ompo_ros.task.tasks import Task
 
 # Steps of the arm after which its drives begin to creep.

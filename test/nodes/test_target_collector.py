@@ -27,8 +27,8 @@ from ompo_ros.experiments.campaign.limits import read_limits
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg, check_episode, transitions_from_msg
 from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
-from ompo_ros.policy.actor import ActorShape
-from ompo_ros.policy.files import make_policy
+from ompo_ros.policy.actor import Actor, ActorShape
+from ompo_ros.policy.artifact import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
@@ -119,7 +119,7 @@ def make_artifact(version, contract=CONTRACT):
         "obs_scale": np.ones(size, np.float32),
         **{key: np.full((), v, np.float32) for key, v in limits.items()},
     }
-    policy = make_policy(tensors, contract, version=version, stamp=1.0, training=Training(1, 1))
+    policy = make_policy(Actor(tensors), contract, version=version, stamp=1.0, training=Training(1, 1))
     return artifact_to_msg(policy.onnx, version=version)
 
 

@@ -10,8 +10,7 @@ from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_from_msg
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.slot import PolicySlot
+from ompo_ros.policy.runtime import PolicyRuntime, PolicySlot
 from ompo_ros.task.contract import Contract
 from ompo_ros.transitions import InvalidData
 

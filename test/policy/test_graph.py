@@ -10,19 +10,20 @@ from example_policies import REACH, make, make_tensors
 from onnx.reference import ReferenceEvaluator
 
 from ompo_ros.policy import errors
-from ompo_ros.policy.export import OPSET, to_model
-from ompo_ros.policy.files import make_policy, read_policy
-from ompo_ros.policy.manifest import Evaluation, Manifest, Training
-from ompo_ros.policy.parity import check_parity, forward, random_observations
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import make_policy, read_policy
+from ompo_ros.policy.graph import OPSET, check_parity, random_observations, to_model
+from ompo_ros.policy.manifest import Manifest, Training
+from ompo_ros.task.acting import Evaluation
 
 NAMES = ["action", "mean", "log_std"]
 
 
 @pytest.mark.parametrize("rows", [1, 17])
 def test_two_foreign_engines_agree_with_the_definition(tensors, rows):
-    onnx_bytes = to_model(tensors).SerializeToString()
-    obs = random_observations(tensors, np.random.default_rng(1), rows)
-    expected = forward(tensors, obs)
+    onnx_bytes = to_model(Actor(tensors)).SerializeToString()
+    obs = random_observations(Actor(tensors), np.random.default_rng(1), rows)
+    expected = Actor(tensors).forward(obs)
     reference = ReferenceEvaluator(onnx.load_from_string(onnx_bytes)).run(NAMES, {"obs": obs})
     runtime = onnxruntime.InferenceSession(onnx_bytes).run(NAMES, {"obs": obs})
     for wanted, *found in zip(expected, reference, runtime, strict=True):
@@ -31,7 +32,7 @@ def test_two_foreign_engines_agree_with_the_definition(tensors, rows):
 
 
 def test_the_file_passes_the_official_checker(tensors):
-    policy = make_policy(tensors, REACH, version=1, stamp=0.0, training=Training(0, 0))
+    policy = make_policy(Actor(tensors), REACH, version=1, stamp=0.0, training=Training(0, 0))
     model = onnx.load_from_string(policy.onnx)
     onnx.checker.check_model(model, full_check=True)
     assert model.opset_import[0].version == OPSET
@@ -49,7 +50,7 @@ def test_it_acts_as_the_learner_does(first_layer, normalize):
     rng = np.random.default_rng(0)
     agent.normalizer.update(rng.normal(2.0, 3.0, (100, 20)).astype(np.float32))
     tensors = agent.actor_tensors()
-    policy = make_policy(tensors, REACH, version=1, stamp=0.0, training=Training(0, 0))
+    policy = make_policy(Actor(tensors), REACH, version=1, stamp=0.0, training=Training(0, 0))
     obs = rng.normal(2.0, 3.0, (50, 20)).astype(np.float32)
     action = onnxruntime.InferenceSession(policy.onnx).run(["action"], {"obs": obs})[0]
     np.testing.assert_allclose(action, agent.act(obs, deterministic=True), atol=1e-5)
@@ -57,7 +58,9 @@ def test_it_acts_as_the_learner_does(first_layer, normalize):
 
 def test_parity_is_measured_on_recorded_observations_too(tensors):
     recorded = np.random.default_rng(0).normal(size=(5, 20)).astype(np.float32)
-    parity = check_parity(to_model(tensors).SerializeToString(), tensors, recorded, np.random.default_rng(0))
+    parity = check_parity(
+        to_model(Actor(tensors)).SerializeToString(), Actor(tensors), recorded, np.random.default_rng(0)
+    )
     assert 0 < parity.max_error < 1e-5
     assert (parity.random_observations, parity.recorded_observations) == (256, 5)
 
@@ -69,7 +72,10 @@ def test_parity_refuses_a_graph_with_other_numbers(tensors, name):
         other[name] = np.array(-1.0, np.float32)
     with pytest.raises(errors.ParityFailure):
         check_parity(
-            to_model(other).SerializeToString(), tensors, np.empty((0, 20), np.float32), np.random.default_rng(0)
+            to_model(Actor(other)).SerializeToString(),
+            Actor(tensors),
+            np.empty((0, 20), np.float32),
+            np.random.default_rng(0),
         )
 
 
@@ -88,7 +94,7 @@ def test_parity_refuses_a_graph_with_other_numbers(tensors, name):
 )
 def test_tensors_that_are_no_actor_are_refused_by_name(tensors, change, named):
     with pytest.raises(errors.InvalidWeights, match=named):
-        make_policy(change(tensors), REACH, version=1, stamp=0.0, training=Training(0, 0))
+        make_policy(Actor(change(tensors)), REACH, version=1, stamp=0.0, training=Training(0, 0))
 
 
 def test_an_actor_of_another_task_is_refused():
@@ -100,7 +106,7 @@ def test_the_manifest_says_it_all_in_the_file_and_as_json(policy):
     manifest = read_policy(policy.onnx).manifest
     assert Manifest.from_json(manifest.to_json()) == manifest == policy.manifest
     assert manifest.contract == REACH
-    assert manifest.normalizer.mean == tuple(map(float, policy.tensors["obs_mean"]))
+    assert manifest.normalizer.mean == tuple(map(float, policy.actor.tensors["obs_mean"]))
     assert {"ompo_ros", "onnx", "onnxruntime", "numpy", "python", "opset"} == set(manifest.software)
 
 
@@ -118,6 +124,6 @@ def test_the_same_weights_give_the_same_bytes():
 
 def test_graphs_of_one_shape_do_not_share_their_numbers():
     first, second = make_tensors(seed=1), make_tensors(seed=2)
-    before = to_model(first)
-    to_model(second)
-    assert before == to_model(first)
+    before = to_model(Actor(first))
+    to_model(Actor(second))
+    assert before == to_model(Actor(first))

@@ -1,28 +1,12 @@
-"""Policies as the command line sees them, wherever they are kept: in a folder here, or behind a running server."""
+"""Where the command line finds policies: in a folder here, or behind a running server."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from ompo_ros.policy.errors import RegistryError
-from ompo_ros.policy.registry import Registry
-from ompo_ros.policy.registry_state import CHANNELS
-
-
-@dataclass(frozen=True)
-class Row:
-    """One policy of a list."""
-
-    version: int
-    stamp: float
-    channels: tuple[str, ...]
-    pinned: bool
-    success_rate: float | None
-    episodes: int
-    sha256: str
-    note: str
+from ompo_ros.policy.registry import ListedPolicy, Registry
 
 
 class PolicyStore(Protocol):
@@ -30,7 +14,7 @@ class PolicyStore(Protocol):
 
     warnings: list[str]  # what the user should know of the last call
 
-    def rows(self) -> list[Row]:
+    def listing(self) -> list[ListedPolicy]:
         """Every policy, oldest first."""
 
     def activate(self, channel: str, version: int, reason: str, *, pin: bool) -> str:
@@ -44,18 +28,10 @@ class FolderStore:
         self._folder = folder
         self.warnings: list[str] = []
 
-    def rows(self) -> list[Row]:
+    def listing(self) -> list[ListedPolicy]:
         registry = Registry(self._folder, read_only=True)
         self.warnings = registry.warnings
-        rows = []
-        for entry in registry.entries:
-            channels = tuple(channel for channel in CHANNELS if registry.active(channel) == entry.version)
-            pinned = any(registry.pinned(channel) for channel in channels)
-            rate = entry.evaluation.success_rate if entry.evaluation else None
-            episodes = entry.evaluation.episodes if entry.evaluation else 0
-            note = registry.problem(entry.version) or entry.note
-            rows.append(Row(entry.version, entry.stamp, channels, pinned, rate, episodes, entry.sha256, note))
-        return rows
+        return registry.listing()
 
     def activate(self, channel: str, version: int, reason: str, *, pin: bool) -> str:
         kept = len(Registry(self._folder, read_only=True).entries)

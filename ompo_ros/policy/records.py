@@ -1,4 +1,4 @@
-"""JSON to typed records: every field present, of its type and finite, none besides, and texts plain."""
+"""JSON from outside to typed records: every field present, of its type and finite, none besides, and texts plain."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ import functools
 import math
 import types
 import typing
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from ompo_ros.policy.text import plain
-
+MAX_PLAIN: Final = 500  # characters
 Record = TypeVar("Record")
+
+
+def plain(text: str) -> str:
+    """One short line without control characters: a terminal obeys those, whoever wrote them."""
+    if len(text) > MAX_PLAIN:
+        text = text[: MAX_PLAIN - 3] + "..."
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if character.isspace() else "\N{REPLACEMENT CHARACTER}"
 
 
 class DecodeError(ValueError):
