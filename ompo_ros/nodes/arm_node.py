@@ -183,7 +183,7 @@ class ArmNode(Node):
         hears = time.monotonic() - self._heard < _HEARS * self.robot.period
         lost = delivery is Delivery.LOST and not hears  # an acknowledgement alone may just be slow
         motion = self._machine.motion
-        motion.filter.delivered = delivery is Delivery.ARRIVED or (delivery is Delivery.LOST and hears)
+        motion.filter.delivered = delivery is Delivery.ARRIVED
         if lost and motion.moving:
             motion.leave()
             return "the last command was not acknowledged: is the driver there, and the network?"
