@@ -62,6 +62,7 @@ class SafeCommand:
     velocity: FloatArray
     knots: tuple[Moment, ...]
     reasons: frozenset[Reason]
+    latest: float  # s of the same clock until which it may be sent
 
     @property
     def at_rest(self) -> bool:
@@ -87,12 +88,14 @@ class SafetyFilter:
         self._workspace = Workspace(robot)
         self._plan: Plan | None = None  # what the driver does; None while it is not known where the arm is
         self._former: Plan | None = None  # the one before, in case the newest command never leaves
+        self._base: Plan | None = None  # what the newest command goes on from: the one before, or where the arm was met
         self._possible: list[Plan] = []  # what the driver may hold: the last acknowledged command and those since
         self.delivered = True  # whether the driver has acknowledged the last command; set by who sends it
         self._setpoint: FloatArray = np.zeros(JOINTS)
         self._velocity: FloatArray = np.zeros(JOINTS)
         self._hold_first = self._held_first = False  # whether the next command, and the last one, may only hold
         self._time = -np.inf
+        self._latest = np.inf
         self.calls = 0
         self.changed: Counter[Reason] = Counter()
 
@@ -117,6 +120,12 @@ class SafetyFilter:
     def _note_arrival(self) -> None:
         if self.delivered and self._plan is not None:
             self._possible = [self._plan]
+
+    def sent(self, at: float) -> None:
+        """Note when the last command left, which is a little after its tick."""
+        if self._plan is not None and self._base is not None:
+            self._plan = self.driver.sent(self._base, self._plan, at)
+            self._possible[-1:] = [self._plan]
 
     def withdraw(self) -> None:
         """Take the last command back: it was not sent, so the driver goes on with the one before."""
@@ -162,7 +171,7 @@ class SafetyFilter:
         if proposed is not None and not _is_sound(proposed):
             reasons.add(Reason.BAD_PROPOSAL)
         self._held_first, self._hold_first = self._hold_first, False
-        self._former, self._time = former, now
+        self._former, self._base, self._time = former, self._plan, now
         self._move(self._plan, None if reasons or self._held_first else proposed, now, reasons)
         self._possible = [*self._possible[-_POSSIBLE:], self._plan]
         return self._command(reasons)
@@ -196,6 +205,7 @@ class SafetyFilter:
     def _move(self, plan: Plan, proposed: FloatArray | None, now: float, reasons: set[Reason]) -> None:
         """Replace the plan by one towards `proposed` or, without it, by one that brakes."""
         start = self.driver.start(plan, now)
+        self._latest = start.latest
         for velocity in self._candidates(plan, start, proposed, now, reasons):
             new = self.driver.plan(plan, start, velocity, now)
             if self._is_safe(new, start):
@@ -275,7 +285,8 @@ class SafetyFilter:
     def _command(self, reasons: set[Reason]) -> SafeCommand:
         self.changed.update(reasons)
         knots = () if self._plan is None else tuple(self._plan.between(self._time, np.inf))
-        return SafeCommand(self._time, self._setpoint.copy(), self._velocity.copy(), knots, frozenset(reasons))
+        setpoint, velocity = self._setpoint.copy(), self._velocity.copy()
+        return SafeCommand(self._time, setpoint, velocity, knots, frozenset(reasons), self._latest)
 
 
 def _is_sound(values: NDArray[np.float64]) -> bool:

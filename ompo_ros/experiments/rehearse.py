@@ -17,7 +17,7 @@ import torch
 import yaml
 
 from ompo_ros.control.collector import Collector
-from ompo_ros.control.episode import FinishedEpisode
+from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.control.safety import ArmState
 from ompo_ros.experiments.pretrain import ARMS, node_settings
 from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
@@ -40,6 +40,7 @@ class Learned:
 
     agent: Agent
     version: int = 1
+    sha256: str = ""
 
     def act(self, obs: Float32Array) -> Float32Array:
         return self.agent.act(obs, deterministic=True)
@@ -55,30 +56,30 @@ class Rig:
         self._arm, self.collector = arm, collector
         collector.enabled = True
 
-    def episodes(self) -> Iterator[FinishedEpisode]:
+    def episodes(self) -> Iterator[PlayedEpisode]:
         """Play on, and give each episode as it ends."""
         while True:
             measured, now = self._arm.measured, self._arm.time
             tick = self.collector.tick(ArmState(measured.position, measured.velocity, now), measured.cube, now)
             if tick.command is not None:
                 self._arm.command(tick.command.position)
-            self._arm.advance(self.collector.robot.period)
+            self._arm.advance(self.collector.motion.robot.period)
             if tick.finished is not None:
                 yield tick.finished
 
     def evaluate(self, agent: Agent, episodes: int) -> tuple[float, float]:
         """Success rate and mean return of deterministic episodes."""
-        evaluation, playing = self.collector.evaluate(Learned(agent), episodes), self.episodes()
+        evaluation, playing = self.collector.player.evaluate(Learned(agent), episodes), self.episodes()
         while not evaluation.done:
             next(playing)
-        self.collector.stop_evaluation()
+        self.collector.player.stop_evaluation()
         played = evaluation.played
         return float(np.mean([e.success for e in played])), float(np.mean([e.episode_return for e in played]))
 
 
 def rehearse(rig: Rig, agent: Agent, source: Collection, pacing: Pacing) -> Iterator[int]:
     """Explore and learn in turns; gives the target's steps after every episode."""
-    rig.collector.policy = Learned(agent)
+    rig.collector.player.policy = Learned(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
     while seen[Origin.TARGET] < pacing.target_steps:

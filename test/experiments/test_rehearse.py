@@ -42,4 +42,4 @@ def test_a_rehearsal_can_be_repeated_and_evaluated():
     success, value = rig.evaluate(agent, 2)
     assert 0.0 <= success <= 1.0
     assert value < 0.0
-    assert rig.collector.target_steps == 150  # an evaluation is no exploration
+    assert rig.collector.player.target_steps == 150  # an evaluation is no exploration
