@@ -26,6 +26,7 @@ from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.policy.artifact import CheckedPolicy
 from ompo_ros.policy.errors import RefusedPolicy, RegistryError
 from ompo_ros.policy.gate import GateSettings, Verdict
@@ -70,6 +71,7 @@ class PolicyServer(Node):
         self.create_subscription(ActorWeights, "actor", ours(self._on_actor, "actor"), qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
         self.create_subscription(TransitionBatch, "target/transitions", ours(self._on_transitions), SAMPLED)
+        end_with_run(self, self._identity)
         self.create_service(ListPolicies, "~/list_policies", self._list)
         self.create_service(GetPolicy, "~/get_policy", self._get)
         self.create_service(ActivatePolicy, "~/activate_policy", self._activate)

@@ -17,6 +17,7 @@ from ompo_ros.nodes.wire.conversions import artifact_from_msg, metrics_from_msg,
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.sim.collection import Collection, FinishedEpisode
@@ -51,6 +52,7 @@ class SourceCollector(Node):
         ours = self._identity.only_ours
         self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
         self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        end_with_run(self, self._identity)
         self.get_logger().info(
             f"{self._arms} arms of domain {given.domain!r} are ready, waiting for the learner's counts"
         )
