@@ -18,9 +18,11 @@ from ompo_ros.transitions import InvalidData
 class PolicyFeed:
     """The newest policy on a topic of the policy server that this robot can run."""
 
-    def __init__(self, node: Node, topic: str, contract: Contract, identity: Identity) -> None:
+    def __init__(
+        self, node: Node, topic: str, contract: Contract, identity: Identity, *, batch: int | None = None
+    ) -> None:
         self._node = node
-        self._slot = PolicySlot(contract, self._refuse)
+        self._slot = PolicySlot(contract, self._refuse, batch=batch)
         self._offered = ""  # sha256 of the newest that was offered to the slot
         node.create_subscription(PolicyArtifact, topic, identity.only_ours(self._on_policy, topic), qos.LATCHED)
 
