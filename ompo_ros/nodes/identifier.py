@@ -10,12 +10,13 @@ from ompo_msgs.msg import ArmBelief
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from ompo_ros.nodes.beliefs import belief_to_msg
 from ompo_ros.nodes.parameters import IdentifierParameters
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.beliefs import belief_to_msg
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake
 from ompo_ros.sim.belief import Belief
 from ompo_ros.sim.domain import Domain, load_domain
@@ -46,6 +47,7 @@ class Identifier(Node):
         self._fitted_steps = 0
         self._publisher = self.create_publisher(ArmBelief, "belief", qos.LATCHED)
         self._intake = TransitionIntake(self, self._take, self._identity, (Origin.TARGET,))
+        end_with_run(self, self._identity)
         begun = f"going on from {self._path}" if resumed else f"starting from domain {given.domain!r}"
         self.get_logger().info(f"{begun}, waiting for target transitions")
 
@@ -75,14 +77,12 @@ class Identifier(Node):
         return (time.monotonic() - begun) * (1.0 - self._share) / self._share
 
     def _report(self) -> None:
-        belief, error = self._belief, self._belief.prediction_error
+        belief = self._belief
         msg = belief_to_msg(belief, run_id=self._identity.run_id, stamp=self.get_clock().now().to_msg())
         self._publisher.publish(msg)
         text = (
-            f"after {belief.target_steps} target steps the next position is predicted to {error.belief:.1%} of a "
-            f"step's motion, by the domain {belief.prior.name!r} to {error.prior:.1%}"
-            if error
-            else ""
+            f"after {msg.target_steps} target steps the next position is predicted to {msg.prediction_error:.1%} of a "
+            f"step's motion, by the domain {belief.prior.name!r} to {msg.prior_prediction_error:.1%}"
         )
         try:
             write_domain(belief.domain, self._path, f"What the simulation holds of the arm: {text}.")

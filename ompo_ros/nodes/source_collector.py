@@ -10,9 +10,9 @@ from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, TransitionBa
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from ompo_ros.nodes.beliefs import domain_from_msg
 from ompo_ros.nodes.parameters import SourceCollectorParameters
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.beliefs import domain_from_msg
 from ompo_ros.nodes.wire.conversions import metrics_from_msg, transitions_to_msg
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare

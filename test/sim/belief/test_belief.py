@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from target_runs import ROBOT, TASK, play
 
-from ompo_ros.sim.belief import Belief, belief as belief_module
+from ompo_ros.sim.belief import Belief
+from ompo_ros.sim.belief import belief as belief_module
 from ompo_ros.sim.belief.coordinates import NAMES, moments, slice_of, to_values
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.domain import load_domain
 from ompo_ros.sim.domain_file import write_domain
 from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.sim.parameters import COLUMN_NAMES
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.transitions import Origin
 
@@ -165,9 +167,7 @@ def test_sources_draw_from_the_belief_from_their_next_episode_on(fitted):
     def biases():
         _, ended = collection.run(lambda obs: np.zeros((16, 7), np.float32), 50, policy_version=0)
         values = np.array([episode.domain for episode in ended])
-        return values[:, [name.startswith("action_bias") for name in info_names]].mean(axis=0)
-
-    from ompo_ros.sim.parameters import COLUMN_NAMES as info_names  # noqa: PLC0415
+        return values[:, [name.startswith("action_bias") for name in COLUMN_NAMES]].mean(axis=0)
 
     assert np.abs(biases()).max() < 0.1
     env.set_domain(fitted.domain)
