@@ -1,4 +1,4 @@
-"""Target transitions as a run makes them: a stand-in robot, the collector and its safety filter, a policy that explores."""
+"""Target transitions as a run makes them: stand-in, collector, safety filter and a policy that explores."""
 
 import numpy as np
 

@@ -116,7 +116,8 @@ def test_target_transitions_hold_nothing_that_a_stand_in_hides(episodes, tmp_pat
         for obs in (episode.obs, episode.next_obs):
             np.testing.assert_allclose(obs[:, 14:17], end_effector_position(obs[:, :7].astype(float)), atol=1e-6)
         goal = episode.obs[0, 17:]
-        assert (episode.obs[:, 17:] == goal).all() and (episode.next_obs[:, 17:] == goal).all()
+        assert (episode.obs[:, 17:] == goal).all()
+        assert (episode.next_obs[:, 17:] == goal).all()
         np.testing.assert_array_equal(episode.reward, TASK.rewards(episode.next_obs))
         np.testing.assert_array_equal(episode.next_obs[:-1], episode.obs[1:])
 
