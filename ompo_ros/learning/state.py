@@ -127,6 +127,7 @@ def _restore_experience(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -
     experience.unrated = counted["unrated"]
     experience.initial_from_target = counted["initial_from_target"]
     experience.forget_places()
+    experience.weigh_all()
 
 
 def learned_tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:

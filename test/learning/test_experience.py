@@ -53,7 +53,7 @@ def test_newest_rows_are_the_ones_added_last(capacity, added, asked):
     ring = Ring("ring", {"value": (0, torch.int64)}, capacity, CPU)
     for i in range(added):
         ring.add({"value": torch.tensor([i])})
-    newest = [value for part in ring.newest("value", asked) for value in part.tolist()]
+    newest = [value for piece in ring.newest(asked) for value in ring.columns["value"][piece].tolist()]
     assert newest == list(range(added))[added - min(asked, ring.size) :]
 
 
