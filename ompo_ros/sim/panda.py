@@ -119,6 +119,10 @@ class PandaVectorEnv(VectorEnv[Float32Array, Float32Array, NDArray[Any]]):
         obs = self.world.reset(np.arange(self.num_envs))
         return obs, self._info(self.world.task.is_success(obs))
 
+    def set_domain(self, domain: Domain) -> None:
+        """Let each arm draw from another domain from its next episode on."""
+        self.world.set_domain(domain)
+
     def step(
         self, actions: Float32Array
     ) -> tuple[Float32Array, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:

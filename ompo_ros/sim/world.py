@@ -50,7 +50,18 @@ class PandaWorld:
         self._targets: FloatArray = np.tile(HOME, (self.n, 1))
         self._substeps = round(1.0 / CONTROL_RATE / plant.timestep)
         self._drift_noise = {name: np.zeros(self.n) for name in domain.drift}
+        self._touches_plant = _touches_plant(domain)
         self._moving = [name for name, schedule in domain.drift.items() if schedule.moves_within_episode]
+
+    def set_domain(self, domain: Domain) -> None:
+        """Draw from another domain from each arm's next episode on; the simulator stays as it is."""
+        if domain.drift or self.domain.drift:
+            raise ValueError("a domain that drifts cannot take another's place, nor be replaced")
+        if domain.simulator != self.domain.simulator:
+            raise ValueError(f"domain {domain.name!r} needs another simulator than {self.domain.name!r}: make it anew")
+        self.plant.check(domain.changed)
+        self._touches_plant |= _touches_plant(domain)
+        self.domain = domain
 
     def seed(self, generators: list[np.random.Generator]) -> None:
         """Give each arm its generator and count its episodes from the first again."""
@@ -68,11 +79,12 @@ class PandaWorld:
         uniform = np.stack([generator.random(_DRAWS) for generator in generators])
         normal = np.stack([generator.standard_normal(COLUMN_COUNT) for generator in generators])
         values_draw, drift_draw, goal_draw, cube_draw, posture_draw = np.split(uniform, _DRAW_ENDS, axis=1)
+        self.values.set_nominal(arms)
         self.domain.draw(self.values, arms, values_draw, normal)
         for column, name in enumerate(self.domain.drift):
             self._drift_noise[name][arms] = drift_draw[:, column]
         self._drift(arms)
-        if any(acts_on_plant(name) for name in self.domain.changed):
+        if self._touches_plant:
             self.plant.apply(arms, self.values)
         self.goal[arms] = self.task.goals(goal_draw)
         if posture is None:
@@ -129,3 +141,7 @@ class PandaWorld:
         self._drift(started)
         if any(acts_on_plant(name) for name in self._moving):
             self.plant.apply(started, self.values)
+
+
+def _touches_plant(domain: Domain) -> bool:
+    return any(acts_on_plant(name) for name in domain.changed)
