@@ -35,6 +35,12 @@ class Config:
         choices=("round", "immediate"),
         paper="round",
     )
+    round_period: int = parameter(
+        0,
+        "fresh transitions between two rounds, for which D_L keeps its newest ones; 0: a round is a full D_L, then empty",
+        low=0,
+        paper="0",
+    )
     replay_temper: float = parameter(
         0.0,
         "draw D_G's transitions by weights exp(R) to this power; 0: all alike, 1: as the target's under today's policy",
@@ -213,6 +219,10 @@ class Config:
         if self.algorithm in ON_SOURCES and self.setting != "domain_adaptation":
             raise InvalidParameter(
                 "setting", f"{self.algorithm} compares source and target: it needs domain_adaptation"
+            )
+        if self.round_period > 0 and self.merge == "round":
+            raise InvalidParameter(
+                "round_period", "keeps transitions in D_L that have joined D_G: merge: immediate does"
             )
         if self.replay_temper > 0.0 and self.target_share >= 0.0:
             raise InvalidParameter("target_share", "cannot be set where replay_temper weighs all rows; choose one")

@@ -18,7 +18,8 @@ class Experience:
 
     Stationary and non-stationary: every transition is fresh and enters D_L. Domain adaptation: the target's enter
     D_L, the sources' enter D_G at once. A full D_L is a round: it waits in `round` for the discriminator, and joins
-    D_G when that is done (`merge: round`) or has joined it all along (`merge: immediate`).
+    D_G when that is done (`merge: round`) or has joined it all along (`merge: immediate`). With a period, D_L keeps the
+    newest transitions and a round is a copy of it: there are rounds early, and later ones see more than a period.
 
     Mini-batches are drawn from D_G: all rows alike, by weights exp(temper R), or a set share of them from the target.
     """
@@ -35,6 +36,8 @@ class Experience:
         self.rounds_skipped = 0
         self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
         self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
+        self.since_round = 0  # fresh transitions, where rounds come by their number
+        self._period = config.round_period
         self._all_fresh = config.setting != "domain_adaptation"
         # Only OMPO tells fresh transitions from old ones; the others learn from all of them at once.
         self._immediate = config.merge == "immediate" or config.algorithm != "ompo"
@@ -89,6 +92,12 @@ class Experience:
 
     def _add_fresh(self, rows: dict[str, Tensor]) -> None:
         count, start = len(rows["row"]), 0
+        if self._period > 0:
+            self.local.add(rows)
+            self.since_round += count
+            if self.since_round >= self._period:
+                self._copy_round()
+            return
         while start < count:
             stop = min(count, start + self.local.capacity - self.local.size)
             self.local.add({name: column[start:stop] for name, column in rows.items()})
@@ -105,6 +114,15 @@ class Experience:
         self.local.clear()
         self.round_waits = True
 
+    def _copy_round(self) -> None:
+        """Let a round wait that holds what D_L does, oldest first."""
+        self.since_round = 0
+        self.rounds_skipped += self.round_waits
+        self.round.clear()
+        for piece in self.local.newest(self.local.size):
+            self.round.add({name: column[piece] for name, column in self.local.columns.items()})
+        self.round_waits = True
+
     def finish_round(self) -> None:
         """Merge D_G with D_L; its rows stay readable until the next round, for the metrics."""
         if not self._immediate:
@@ -114,8 +132,9 @@ class Experience:
     @property
     def has_history(self) -> bool:
         """Whether D_G holds anything but the transitions that are still fresh."""
-        fresh = self.round.size + self.local.size if self._immediate else 0
-        return self.global_.size > fresh
+        if not self._immediate:
+            return self.global_.size > 0
+        return self.global_.size > self.local.size + (0 if self._period > 0 else self.round.size)
 
     def first_unrated(self, limit: int) -> slice:
         """Say where the oldest rows of D_G lie whose R is not the discriminator's latest."""
