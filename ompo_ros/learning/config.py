@@ -37,7 +37,7 @@ class Config:
     )
     round_period: int = parameter(
         0,
-        "fresh transitions between two rounds, for which D_L keeps its newest ones; 0: a round is a full D_L, then empty",
+        "fresh transitions between rounds of a D_L that keeps its newest ones; 0: a round is a full D_L, then emptied",
         low=0,
         paper="0",
     )
@@ -222,7 +222,7 @@ class Config:
             )
         if self.round_period > 0 and self.merge == "round":
             raise InvalidParameter(
-                "round_period", "keeps transitions in D_L that have joined D_G: merge: immediate does"
+                "round_period", "keeps in D_L what has joined D_G: it needs merge: immediate"
             )
         if self.replay_temper > 0.0 and self.target_share >= 0.0:
             raise InvalidParameter("target_share", "cannot be set where replay_temper weighs all rows; choose one")
