@@ -316,7 +316,7 @@ def measure_swaps(swaps: int) -> tuple[float, float]:
             peer.until(lambda: collector.collector.figures()["policy_version"] == msg.version)  # noqa: B023
             times.append(1e3 * (time.perf_counter() - start))
             peer.spin(0.1)
-        collector.destroy_node()  # type: ignore[no-untyped-call]
+        collector.destroy_node()
         return percentiles(times[5:])  # the first ones import and discover
 
 

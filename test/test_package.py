@@ -45,6 +45,14 @@ def test_imports_without_ros_and_without_torch():
     assert (result.returncode, result.stdout.strip()) == (0, ompo_ros.__version__), result.stderr
 
 
+@pytest.mark.parametrize("folder", [ROOT, ROOT / "ompo_msgs"])
+def test_a_package_holds_the_licence_it_names(folder):
+    licence = ElementTree.parse(folder / "package.xml").getroot().find("license")
+    file = (folder / licence.get("file")).resolve()
+    assert file.parent == folder.resolve()
+    assert "Apache License" in file.read_text()
+
+
 @pytest.mark.parametrize("node", NODES)
 def test_ros_finds_every_node(node):
     executable = Path(get_package_prefix("ompo_ros")) / "lib" / "ompo_ros" / node

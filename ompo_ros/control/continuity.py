@@ -20,8 +20,8 @@ class Continuity:
     sensor. Whoever knows better says so by `forget`.
     """
 
-    def __init__(self, robot: Robot) -> None:
-        self._velocity = robot.velocity
+    def __init__(self, robot: Robot, enable: str) -> None:
+        self._velocity, self._enable = robot.velocity, enable
         self.forget()
 
     def forget(self) -> None:
@@ -38,6 +38,7 @@ class Continuity:
             elapsed = max(min(state.time - self._believed.time, _BRAKING), self._silence)
             way = np.abs(state.position - self._believed.position)
             if (way > self._velocity * elapsed + _SLACK).any():
-                return f"the joint state jumped by {way.max():.2f} rad: if the arm is really there, call ~/set_enabled"
+                jump = f"the joint state jumped by {way.max():.2f} rad"
+                return f"{jump}: if the arm is really there, run `{self._enable}`"
         self._believed, self._silence = state, 0.0
         return ""

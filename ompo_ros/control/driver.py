@@ -19,6 +19,7 @@ from ompo_ros.task.robot import JOINTS, Robot
 ROUNDING: Final = 1e-6  # share of each limit left to rounding
 LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before
 _ON_TIME: Final = 0.25  # share of a period by which a setpoint may be early or late: no loop's ticks are exact
+_PUNCTUAL: Final = 0.05  # share of a period within which a setpoint must leave that interrupts a motion
 _UNKNOWN: Final = 0.05  # rad that a driver may stand from where the arm is measured when it is met
 _MEET: Final = 0.2  # s, the least time to bring it there
 _PEAK_SPEED: Final = 1.875  # of a quintic from rest to rest, relative to its mean speed
@@ -33,6 +34,7 @@ class Start:
     setpoint: FloatArray  # (7,) where it would come to rest by itself, but for the braking of its velocity
     slowest: FloatArray
     fastest: FloatArray
+    latest: float  # s of the caller's clock until which a command may leave for this to hold
 
 
 class Driver(Protocol):
@@ -40,7 +42,7 @@ class Driver(Protocol):
 
     change: FloatArray
     reserve: FloatArray
-    patience: float  # s within which a command must leave after its tick
+    delay: float  # s from a tick to the braking that follows its command, if no other command comes
     looks: int  # points of a path in each period
     meets: bool  # whether it comes smoothly from wherever it is to where it is told to begin
 
@@ -51,6 +53,9 @@ class Driver(Protocol):
 
     def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
         """What the driver will do when told to change to `velocity` within the next step."""
+
+    def sent(self, former: Plan, plan: Plan, at: float) -> Plan:
+        """What the driver makes of a command that left at a time other than its tick's."""
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
         """What to do where no other motion passes."""
@@ -71,23 +76,33 @@ class ForwardDriver:
         acceleration = np.minimum(robot.acceleration, robot.jerk * robot.period / 2.0)
         self.change = acceleration * robot.period * (1.0 - ROUNDING)
         self.reserve: FloatArray = np.zeros(JOINTS)
-        self.patience = robot.period / 4.0
+        self.delay = robot.period
 
     def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
         return self._towards(position, np.zeros(JOINTS), now)
 
     def start(self, plan: Plan, now: float) -> Start:
-        share = (now - plan.start) / self._period
+        period, share = self._period, (now - plan.start) / self._period
         late = share > 1.0 + _ON_TIME
         velocity = np.zeros(JOINTS) if late else plan.velocities[-1]
-        position, change = plan.positions[-1], self.change
+        change, latest = self.change, now + _ON_TIME * period
         if share < 1.0 - _ON_TIME:
-            position, change = position - velocity * self._period * (1.0 - share), change * share
+            change = np.maximum(change * share - np.abs(velocity) * _PUNCTUAL, 0.0)
+            if velocity.any():
+                latest = min(now + _PUNCTUAL * period, plan.start + (1.0 - _ON_TIME) * period)
+        elif not late:
+            latest = min(latest, plan.start + (1.0 + _ON_TIME) * period)
+        position = self._reached(plan, now)
         moment = Moment(now, position, velocity, np.zeros(JOINTS))
-        return Start(moment, position, velocity - change, velocity + change)
+        return Start(moment, position, velocity - change, velocity + change, latest)
 
     def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
         return self._towards(start.moment.position, velocity, now)
+
+    def sent(self, former: Plan, plan: Plan, at: float) -> Plan:
+        """A setpoint carries no time: the arm begins when it comes, from where it is by then."""
+        begin = self._reached(former, at)
+        return self._towards(begin, (plan.positions[-1] - begin) / self._period, at)
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
         """Brake: the last command was only given because that is possible after it."""
@@ -101,6 +116,13 @@ class ForwardDriver:
         steps = np.sign(velocity) * np.maximum(speeds, 0.0) * self._period
         positions = start.moment.position + np.concatenate((np.zeros((1, JOINTS)), np.cumsum(steps, axis=0)))
         return positions, plan.velocities
+
+    def _reached(self, plan: Plan, now: float) -> FloatArray:
+        """Where the arm is; nearly at a setpoint counts as there."""
+        share = (now - plan.start) / self._period
+        missing = 1.0 - share if share < 1.0 - _ON_TIME else 0.0
+        position: FloatArray = plan.positions[-1] - plan.velocities[-1] * self._period * missing
+        return position
 
     def _towards(self, position: FloatArray, velocity: FloatArray, now: float) -> Plan:
         """After a period the plan ends, and with it the motion: `Plan` rests there at once, as the driver does."""
@@ -118,10 +140,10 @@ class TrajectoryDriver:
 
     looks = 4
     meets = True
-    patience = LEAD / 2.0
 
     def __init__(self, robot: Robot) -> None:
         self._period = period = robot.period
+        self.delay = period + LEAD
         self._ramp = ramp = min(float((robot.acceleration / robot.jerk).max()), period / 4.0)
         self._acceleration = np.minimum(robot.acceleration, robot.jerk * ramp) * (1.0 - ROUNDING)
         self._velocity = robot.velocity
@@ -151,7 +173,7 @@ class TrajectoryDriver:
             + moment.acceleration * (self._by_initial - self._ramp * self._share)
         )
         reached = moment.velocity + fade
-        return Start(moment, setpoint, reached - self.change, reached + self.change)
+        return Start(moment, setpoint, reached - self.change, reached + self.change, now + LEAD / 2.0)
 
     def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
         before = [*([plan.at(now)] if now >= plan.start else []), *plan.between(now, start.moment.time)]
@@ -160,6 +182,10 @@ class TrajectoryDriver:
             velocity = np.sign(velocity) * np.maximum(np.abs(velocity) - self.change, 0.0)
             knots += self._step(knots[-1], velocity)
         return Plan.of(knots)
+
+    def sent(self, former: Plan, plan: Plan, at: float) -> Plan:
+        """Knots are stamped."""
+        return plan
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
         """Let the driver play on what it has: that ends at rest."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ompo_ros.task.acting import EpisodeResult
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
@@ -13,19 +14,14 @@ TARGET_DOMAIN = 0  # the arm's dynamics are one domain to whoever only sees its 
 
 
 @dataclass(frozen=True)
-class FinishedEpisode:
-    """A played episode; `transitions` is None where it broke off."""
+class PlayedEpisode(EpisodeResult):
+    """An episode that was played on the arm; it has transitions only if it was completed."""
 
-    transitions: Transitions | None
-    steps: int
-    episode_return: float
-    success: bool
-    deterministic: bool
-    policy_version: int  # at the last step; 0 for random actions
+    transitions: Transitions | None = None
 
 
 @dataclass
-class Episode:
+class EpisodeRecorder:
     """Collects (observation, action) pairs; each pair is completed by the observation one control period later."""
 
     task: Task
@@ -44,7 +40,7 @@ class Episode:
         self.actions.append(np.array(action, dtype=np.float32))
         self.versions.append(policy_version)
 
-    def finish(self) -> FinishedEpisode:
+    def finish(self) -> PlayedEpisode:
         """Close a whole episode: the arm's tasks end by time alone, so its last transition is truncated."""
         n = len(self.actions)
         obs = np.stack(self.observations)
@@ -61,14 +57,22 @@ class Episode:
             policy_version=np.array(self.versions, dtype=np.uint32),
             domain_id=np.full(n, TARGET_DOMAIN, dtype=np.uint32),
         )
-        success = bool(self.task.is_success(obs[-1]))
-        return FinishedEpisode(
-            transitions, n, float(reward.sum(dtype=np.float64)), success, self.deterministic, self.versions[-1]
-        )
+        return self._played(reward, bool(self.task.is_success(obs[-1])), transitions)
 
-    def drop(self) -> FinishedEpisode:
+    def drop(self) -> PlayedEpisode:
         """Close a broken episode: nothing of it may reach the learner."""
         steps = max(len(self.observations) - 1, 0)
         reward = self.task.rewards(np.stack(self.observations[1:])) if steps else np.zeros(0, dtype=np.float32)
-        version = self.versions[-1] if self.versions else 0
-        return FinishedEpisode(None, steps, float(reward.sum(dtype=np.float64)), False, self.deterministic, version)
+        return self._played(reward, False, None)
+
+    def _played(self, reward: Float32Array, success: bool, transitions: Transitions | None) -> PlayedEpisode:
+        return PlayedEpisode(
+            steps=len(reward),
+            episode_return=float(reward.sum(dtype=np.float64)),
+            success=success,
+            completed=transitions is not None,
+            deterministic=self.deterministic,
+            policy_version=self.versions[-1] if self.versions else 0,
+            domain_id=TARGET_DOMAIN,
+            transitions=transitions,
+        )

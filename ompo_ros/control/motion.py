@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ompo_ros.control.continuity import Continuity
-from ompo_ros.control.episode import FinishedEpisode
+from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.control.following import Following
 from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
 from ompo_ros.task.kinematics import FloatArray
@@ -30,17 +30,16 @@ class Tick:
     """What a tick brought: what to send, and an episode if one ended."""
 
     command: SafeCommand | None = None
-    finished: FinishedEpisode | None = None
+    finished: PlayedEpisode | None = None
 
 
 class Motion:
-    """What everything that commands an arm does between its intent and the arm."""
+    """What everything that commands an arm does between its intent and the arm; `enable` lets it move again."""
 
-    def __init__(self, robot: Robot, task: Task, speed_scale: float = 1.0) -> None:
-        self._robot = robot
-        self._task = task
+    def __init__(self, robot: Robot, task: Task, speed_scale: float, enable: str) -> None:
+        self.robot, self.task, self.contract = robot, task, task.on(robot)
         self.filter = SafetyFilter(robot, speed_scale)
-        self._continuity = Continuity(robot)
+        self._continuity = Continuity(robot, enable)
         self._following = Following()
         self.moving = False  # whether commands go out
         self._retreat: FloatArray | None = None  # where to lead a driver back to whose arm did not follow
@@ -50,30 +49,30 @@ class Motion:
 
     def due(self, now: float) -> bool:
         """Note a tick; False for one that makes up for a late one: the arm needs its period."""
-        if self.moving and 0.0 <= now - self._last_tick < self._robot.period / 2.0:
+        if self.moving and 0.0 <= now - self._last_tick < self.robot.period / 2.0:
             return False
         self._last_tick = now
         return True
 
-    def doubt(self, state: ArmState | None, cube: FloatArray | None, now: float, ahead: float = 0.0) -> str:
-        """Say why not to move on this state, which must not be stale within the next `ahead` seconds either."""
+    def doubt(self, state: ArmState | None, cube: FloatArray | None, now: float) -> str:
+        """Say why not to move on this state; without a newer one the arm must brake before it is stale."""
         if state is None:
             return "no joint state has come yet"
         age = now - state.time
-        if age + ahead > self._robot.stale_after:
+        if age + self.filter.driver.delay > self.robot.stale_after:
             return f"no joint state for {age:.2f} s"
         if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
             return "the joint state is not finite"
-        if (np.abs(state.velocity) > _NO_ARMS_VELOCITY * self._robot.velocity).any():
+        if (np.abs(state.velocity) > _NO_ARMS_VELOCITY * self.robot.velocity).any():
             return f"a joint's velocity of {np.abs(state.velocity).max():.3g} rad/s is no arm's"
         if jumped := self._continuity.doubt(state):
             return jumped
         beyond = self.filter.beyond_limits(state.position)
-        if not self.moving and beyond > self._robot.max_step:
+        if not self.moving and beyond > self.robot.max_step:
             return f"a joint is {beyond:.2f} rad beyond its limits: bring it back by hand"
         if not self.moving and 0.0 < self._settled - now < _LONGEST_BRAKING:
             return "waiting for the arm to come to rest"
-        if self._task.has_cube and cube is None:
+        if self.task.has_cube and cube is None:
             return "the task needs the cube's position, but the topic `cube` is silent"
         return ""
 
@@ -113,7 +112,7 @@ class Motion:
         """Brake to rest, then send nothing more: a driver holds the last position by itself."""
         if not self.moving:
             return None
-        unheard = state is None or not now - state.time <= self._robot.stale_after
+        unheard = state is None or not now - state.time <= self.robot.stale_after
         if unheard and self.filter.driver.meets:
             self.leave()
             return None

@@ -24,7 +24,7 @@ from ompo_ros.task.robot import JOINTS, Robot
 
 _MARGIN: Final = 1e-4  # rad of the position limits left to what lies between two looks at a plan
 _REACHED: Final = 1e-9  # rad/s by which a proposal may miss a bound without being called changed
-_KNOWN: Final = 0.5  # s of commands nobody acknowledged, after which it is not known which one the driver holds
+_POSSIBLE: Final = 25  # commands without acknowledgement, beyond which it is not known which one the driver holds
 _BLENDS: Final = (1.0, 0.5, 0.25, 0.125)  # shares of a proposal tried at the workspace's border, before braking
 
 
@@ -62,6 +62,7 @@ class SafeCommand:
     velocity: FloatArray
     knots: tuple[Moment, ...]
     reasons: frozenset[Reason]
+    latest: float  # s of the same clock until which it may be sent
 
     @property
     def at_rest(self) -> bool:
@@ -87,40 +88,50 @@ class SafetyFilter:
         self._workspace = Workspace(robot)
         self._plan: Plan | None = None  # what the driver does; None while it is not known where the arm is
         self._former: Plan | None = None  # the one before, in case the newest command never leaves
-        self._arrived: Plan | None = None  # the newest one that its driver has acknowledged
-        self.delivered = True  # whether the driver has acknowledged the last command; who sends it may know better
+        self._base: Plan | None = None  # what the newest command goes on from: the one before, or where the arm was met
+        self._possible: list[Plan] = []  # what the driver may hold: the last acknowledged command and those since
+        self.delivered = True  # whether the driver has acknowledged the last command; set by who sends it
         self._setpoint: FloatArray = np.zeros(JOINTS)
         self._velocity: FloatArray = np.zeros(JOINTS)
-        self._unsure = False  # which of two commands the driver holds
+        self._hold_first = self._held_first = False  # whether the next command, and the last one, may only hold
         self._time = -np.inf
+        self._latest = np.inf
         self.calls = 0
         self.changed: Counter[Reason] = Counter()
 
     def forget(self) -> None:
         """Begin anew from where the arm is measured next: after others may have moved it."""
-        self._plan = self._former = self._arrived = None
+        self._plan = self._former = None
+        self._possible = []
 
     def resume(self, measured: FloatArray, *, moved: bool) -> None:
         """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it.
 
-        Of the last command and the last one that was acknowledged, the driver holds the nearer to where the arm is.
-        Where they differ, the first command only holds: two near ones cannot be told apart.
+        Of all commands the driver may hold, it holds the one nearest to where the arm is. Where there are several, the
+        first new command only holds: two near ones cannot be told apart.
         """
         self._note_arrival()
-        arrived, last = self._arrived, self._plan
-        self._unsure = arrived is not last
-        if moved or self.driver.meets or arrived is None or last is None or self._time - arrived.start >= _KNOWN:
+        self._hold_first = len(self._possible) > 1
+        if moved or self.driver.meets or not 0 < len(self._possible) <= _POSSIBLE:
             self.forget()
         else:
-            self._plan = min((arrived, last), key=lambda plan: float(np.abs(plan.positions[-1] - measured).max()))
+            self._plan = min(self._possible, key=lambda plan: float(np.abs(plan.positions[-1] - measured).max()))
 
     def _note_arrival(self) -> None:
-        if self.delivered:
-            self._arrived = self._plan
+        if self.delivered and self._plan is not None:
+            self._possible = [self._plan]
+
+    def sent(self, at: float) -> None:
+        """Note when the last command left, which is a little after its tick."""
+        if self._plan is not None and self._base is not None:
+            self._plan = self.driver.sent(self._base, self._plan, at)
+            self._possible[-1:] = [self._plan]
 
     def withdraw(self) -> None:
         """Take the last command back: it was not sent, so the driver goes on with the one before."""
-        self._plan = self._former
+        if self._possible:
+            self._possible.pop()
+        self._plan, self._hold_first = self._former, self._held_first
 
     def commanded(self, state: ArmState) -> FloatArray:
         """The last setpoint; before any command, where the arm is."""
@@ -159,10 +170,10 @@ class SafetyFilter:
             return self._too_early(self._plan, now)
         if proposed is not None and not _is_sound(proposed):
             reasons.add(Reason.BAD_PROPOSAL)
-        if self._unsure:
-            proposed, self._unsure = None, False
-        self._former, self._time = former, now
-        self._move(self._plan, None if reasons else proposed, now, reasons)
+        self._held_first, self._hold_first = self._hold_first, False
+        self._former, self._base, self._time = former, self._plan, now
+        self._move(self._plan, None if reasons or self._held_first else proposed, now, reasons)
+        self._possible = [*self._possible[-_POSSIBLE:], self._plan]
         return self._command(reasons)
 
     def _meet(self, state: ArmState, now: float) -> Plan:
@@ -174,6 +185,7 @@ class SafetyFilter:
     def _too_early(self, plan: Plan, now: float) -> SafeCommand:
         """Leave the driver what it has; after a clock was set back, go on as if no time had passed."""
         if np.isfinite(now) and now < self._time - self._period:
+            self._possible = [possible.shifted(now - self._time) for possible in self._possible]
             self._plan, self._time = plan.shifted(now - self._time), now
         return self._command({Reason.EARLY})
 
@@ -193,6 +205,7 @@ class SafetyFilter:
     def _move(self, plan: Plan, proposed: FloatArray | None, now: float, reasons: set[Reason]) -> None:
         """Replace the plan by one towards `proposed` or, without it, by one that brakes."""
         start = self.driver.start(plan, now)
+        self._latest = start.latest
         for velocity in self._candidates(plan, start, proposed, now, reasons):
             new = self.driver.plan(plan, start, velocity, now)
             if self._is_safe(new, start):
@@ -272,7 +285,8 @@ class SafetyFilter:
     def _command(self, reasons: set[Reason]) -> SafeCommand:
         self.changed.update(reasons)
         knots = () if self._plan is None else tuple(self._plan.between(self._time, np.inf))
-        return SafeCommand(self._time, self._setpoint.copy(), self._velocity.copy(), knots, frozenset(reasons))
+        setpoint, velocity = self._setpoint.copy(), self._velocity.copy()
+        return SafeCommand(self._time, setpoint, velocity, knots, frozenset(reasons), self._latest)
 
 
 def _is_sound(values: NDArray[np.float64]) -> bool:

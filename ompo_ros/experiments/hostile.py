@@ -38,6 +38,7 @@ ARMS: Final = (("panda", ""), ("panda", "franka_ros2"), ("fr3", ""), ("fr3", "fr
 STRETCH: Final = 2000  # ticks that are judged together; each begins with an arm at rest somewhere
 _JOB: Final = 20  # stretches that a process plays at a time
 _LAG: Final = 0.03  # s by which the arm follows its driver
+_ON_THE_WAY: Final = 0.01  # s that a message may take
 _TABLE_EVERY: Final = 10  # samples between two looks at the table
 _ABOVE: Final = 0.02  # m above the table that an arm starts
 _CLOCKS: Final = (-3600.0, -1.0, 0.5, 3600.0)  # s that somebody sets the machine's clock by
@@ -62,6 +63,9 @@ class Noise:
             return np.full(7, np.nan, dtype=np.float32)
         return self._action
 
+    def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
+        return self.act(obs)
+
 
 class Trained:
     """The shipped policy."""
@@ -73,6 +77,9 @@ class Trained:
 
     def act(self, obs: Float32Array) -> Float32Array:
         return np.asarray(self._agent.act(obs[None], deterministic=True)[0])
+
+    def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
+        return np.asarray(self._agent.act(obs[None])[0])
 
 
 @dataclass
@@ -138,21 +145,21 @@ class Stretch:
         return ArmState(self._measured, np.zeros(7), self.now + min(age, 0.0) - 0.005)
 
     def _deliver(self, command: SafeCommand) -> None:
-        """A node sends within its patience, and messages take their time; what is later was withheld."""
-        late = self.rng.random() < 0.01
-        patience = self.controller.motion.filter.driver.patience
-        age = self.rng.uniform(0.0, 3.0 * patience) if late else 0.002
-        if age > patience:
-            self.controller.motion.withdraw()
+        """A node sends a little after its tick, and messages take their time; what is too late was withheld."""
+        motion = self.controller.motion
+        sent = self.now + self.rng.uniform(0.0, 0.03 if self.rng.random() < 0.01 else 0.003)
+        if sent > command.latest:
+            motion.withdraw()
             return
+        motion.filter.sent(sent)
         if self.robot.driver.command_interface == "forward_command":
-            self.commands.append(Command(self.now, (Point(0.0, command.position),)))
+            self.commands.append(Command(sent, (Point(0.0, command.position),)))
             return
         points = tuple(
             Point(knot.time - command.time, knot.position, knot.velocity, knot.acceleration) for knot in command.knots
         )
         # The stamp is of the machine's clock, and so is what the driver holds it against on arrival.
-        stamp, arrival = self._wall + command.time, self.now + age + self.rng.uniform(0.0, patience)
+        stamp, arrival = self._wall + command.time, sent + self.rng.uniform(0.0, _ON_THE_WAY)
         self.commands.append(Command(arrival, points, arrival - (self._wall + arrival - stamp)))
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 import yaml
 
-from ompo_ros.control.collector import Collector, Phase
-from ompo_ros.control.episode import FinishedEpisode
+from ompo_ros.control.collector import Collector, CollectorPhase
+from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.control.safety import ArmState
 from ompo_ros.experiments.pretrain import ARMS, node_settings
 from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
@@ -34,6 +34,7 @@ from ompo_ros.transitions import Origin, Transitions
 
 SOURCE_STEPS = 16  # of every arm at a time
 SOURCE_DOMAIN = "randomized"
+LONGEST = 120.0  # s on the stand-in's clock from one episode's end to the next
 
 
 class ArmHeld(RuntimeError):
@@ -46,6 +47,7 @@ class Learned:
 
     agent: Agent
     version: int = 1
+    sha256: str = ""
 
     def act(self, obs: Float32Array) -> Float32Array:
         return self.agent.act(obs, deterministic=True)
@@ -61,25 +63,27 @@ class Rig:
         self._arm, self.collector = arm, collector
         collector.enabled = True
 
-    def episodes(self) -> Iterator[FinishedEpisode]:
+    def episodes(self) -> Iterator[PlayedEpisode]:
         """Play on, and give each episode as it ends; ArmHeld if there will be no other."""
+        began = self._arm.time
         while True:
             measured, now = self._arm.measured, self._arm.time
             tick = self.collector.tick(ArmState(measured.position, measured.velocity, now), measured.cube, now)
-            if self.collector.phase is Phase.HELD:
+            if self.collector.phase is CollectorPhase.HELD or now - began > LONGEST:
                 raise ArmHeld(f"the arm is held: {self.collector.problem}")
             if tick.command is not None:
                 self._arm.command(tick.command.position)
-            self._arm.advance(self.collector.robot.period)
+            self._arm.advance(self.collector.motion.robot.period)
             if tick.finished is not None:
                 yield tick.finished
+                began = self._arm.time
 
     def evaluate(self, agent: Agent, episodes: int) -> tuple[float, float]:
         """Success rate and mean return of deterministic episodes."""
-        evaluation, playing = self.collector.evaluate(Learned(agent), episodes), self.episodes()
+        evaluation, playing = self.collector.player.evaluate(Learned(agent), episodes), self.episodes()
         while not evaluation.done:
             next(playing)
-        self.collector.stop_evaluation()
+        self.collector.player.stop_evaluation()
         played = evaluation.played
         return float(np.mean([e.success for e in played])), float(np.mean([e.episode_return for e in played]))
 
@@ -106,7 +110,7 @@ class Sources:
 
 def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing) -> Iterator[int]:
     """Explore and learn in turns; gives the target's steps after every episode."""
-    rig.collector.policy = Learned(agent)
+    rig.collector.player.policy = Learned(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
     sources.play(agent, pacing.source_budget(0))
@@ -132,7 +136,7 @@ def make_rehearsal(
     agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
     if pretrained != "none":
         load_networks(agent, resource_path(pretrained))
-    env = PandaVectorEnv(ARMS, task.name, task.reward, SOURCE_DOMAIN, threads=1)
+    env = PandaVectorEnv(ARMS, task.name, task.reward, SOURCE_DOMAIN, threads=1, limits=robot)
     sources = Sources(env, seed, Belief(task, robot, SOURCE_DOMAIN, seed) if belief else None)
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     return Rig(arm, Collector(robot, task, seed=seed)), agent, sources

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from ompo_msgs.action import Evaluate
-from ompo_msgs.msg import EpisodeSummary, PolicyArtifact
+from ompo_msgs.msg import EpisodeSummary
 from ompo_msgs.srv import GetPolicy
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ompo_ros.control.collector import Collector, Evaluation, Policy
+from ompo_ros.control.collector import ENABLE, Collector
+from ompo_ros.control.player import EvaluationRun
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
+from ompo_ros.nodes.wire.policy_feed import PolicyLoader
+from ompo_ros.task.acting import Policy
 
 _MAX_DROPPED = 10  # episodes that may break before an evaluation is given up
 
@@ -22,15 +24,12 @@ _MAX_DROPPED = 10  # episodes that may break before an evaluation is given up
 class EvaluateAction:
     """One evaluation at a time: the goal's coroutine waits, `tick` and `episode_ended` move it on."""
 
-    def __init__(
-        self, node: Node, collector: Collector, load: Callable[[PolicyArtifact], Policy], identity: Identity
-    ) -> None:
-        self._node = node
-        self._collector = collector
-        self._load = load
-        self._identity = identity
+    def __init__(self, node: Node, identity: Identity, collector: Collector) -> None:
+        self._node, self._identity = node, identity
+        self._collector, self._player = collector, collector.player
+        self._loader = PolicyLoader(collector.motion.contract)
         self._busy = False
-        self._evaluation: Evaluation | None = None
+        self._evaluation: EvaluationRun | None = None
         self._goal: Any = None
         self._ended: Future | None = None
         self._summaries: list[EpisodeSummary] = []
@@ -45,7 +44,8 @@ class EvaluateAction:
         )
 
     def tick(self) -> None:
-        """Notice a cancelled goal, a disabled collector, a robot that keeps breaking episodes."""
+        """Notice a loaded policy, a cancelled goal, a disabled collector, a robot that keeps breaking episodes."""
+        self._loader.pause()
         evaluation = self._evaluation
         if evaluation is None or self._ended is None:
             return
@@ -53,13 +53,17 @@ class EvaluateAction:
         if self._goal.is_cancel_requested:
             problem = "cancelled"
         elif not self._collector.enabled:
-            problem = "the collector was disabled by ~/set_enabled"
+            problem = "the collector was disabled"
         elif evaluation.dropped > _MAX_DROPPED:
             problem = f"{evaluation.dropped} episodes broke off: {self._collector.problem or 'see the log'}"
         if problem or evaluation.done:
             self._evaluation = None
-            self._collector.stop_evaluation()
+            self._player.stop_evaluation()
             self._ended.set_result(problem)
+
+    def close(self) -> None:
+        """End the loader before the node."""
+        self._loader.close()
 
     def episode_ended(self, summary: EpisodeSummary) -> None:
         """Pass a whole deterministic episode on as feedback."""
@@ -77,8 +81,8 @@ class EvaluateAction:
         elif self._busy:
             refusal = "an evaluation is running: wait for it, or cancel it"
         elif not self._collector.enabled:
-            refusal = "the collector is disabled: call ~/set_enabled first"
-        elif request.policy_version == 0 and self._collector.policy is None:
+            refusal = f"the collector is disabled: run `{ENABLE}` first"
+        elif request.policy_version == 0 and self._player.policy is None:
             refusal = "no policy has come on policy/latest yet"
         if refusal:
             self._node.get_logger().warning(f"refused to evaluate: {refusal}")
@@ -90,7 +94,7 @@ class EvaluateAction:
         try:
             policy = await self._policy(goal.request.policy_version)
             self._goal, self._summaries, self._ended = goal, [], Future()
-            self._evaluation = self._collector.evaluate(policy, goal.request.episodes)
+            self._evaluation = self._player.evaluate(policy, goal.request.episodes)
             problem = await self._ended
         except ValueError as error:
             problem = str(error)
@@ -112,7 +116,7 @@ class EvaluateAction:
         )
 
     async def _policy(self, version: int) -> Policy:
-        running = self._collector.policy
+        running = self._player.policy
         if running is not None and version in (0, running.version):
             return running
         if not self._get_policy.service_is_ready():
@@ -123,4 +127,5 @@ class EvaluateAction:
         self._identity.check(answer.policy, GET_POLICY)
         if version not in (0, answer.policy.version):
             raise ValueError(f"policy {version} was asked for, {answer.policy.version} came")
-        return self._load(answer.policy)
+        loaded: Policy = await self._loader.load(answer.policy)
+        return loaded

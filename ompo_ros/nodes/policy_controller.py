@@ -2,103 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from geometry_msgs.msg import PointStamped
-from ompo_msgs.msg import PolicyArtifact
+from rclpy.node import Node
 
-from ompo_ros.control.controller import Controller, Policy
-from ompo_ros.nodes.arm_node import ArmNode
+from ompo_ros.control.controller import Controller
+from ompo_ros.nodes.arm import Arm
 from ompo_ros.nodes.parameters import PolicyControllerParameters
-from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.conversions import artifact_from_msg
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
+from ompo_ros.nodes.wire.policy_feed import PolicyFeed
 from ompo_ros.nodes.wire.process import run_arm
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.files import policy_bytes
 from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.slot import PolicySlot, favour_the_loop
-from ompo_ros.transitions import InvalidData
+from ompo_ros.policy.slot import favour_the_loop
+from ompo_ros.task.acting import Policy
+from ompo_ros.task.contract import Contract
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 
-class PolicyController(ArmNode):
-    """Wires the controller's state machine to policies and goals."""
+class PolicyController(Node):
+    """Wires the controller's state machine to the arm, to policies and goals."""
 
     def __init__(self) -> None:
-        super().__init__("policy_controller", PolicyControllerParameters)
-        given = self.given
-        assert isinstance(given, PolicyControllerParameters)  # noqa: S101 - what ArmNode was asked for
-        centre = self.task.goals(np.full((1, 3), 0.5))[0]
-        self._slot: PolicySlot | None = None
-        self._offered = ""  # sha256 of the newest that was offered to the slot
+        super().__init__("policy_controller", **OVERRIDES)
+        given = declare(self, PolicyControllerParameters)
+        identity = Identity(self, given.run_id)
+        robot, task = load_robot(given.robot, given.driver), Task(given.task, given.reward)
+        contract = task.on(robot)
+        self._frame = contract.frame
+        # A file's policy is there at once or never, the server's come as they come.
+        runtime = _read(given.policy, contract) if given.policy else None
+        self._policies = None if given.policy else PolicyFeed(self, "policy/stable", contract, identity)
         self._announced: Policy | None = None
         self._controller = Controller(
-            self.robot,
-            self.task,
-            self._policy_source(given.policy),
-            goal=np.array(given.goal) if given.goal else centre,
+            robot,
+            task,
+            self._policies.newest if self._policies else lambda: runtime,
+            goal=np.array(given.goal) if given.goal else task.goals(np.full((1, 3), 0.5))[0],
             speed_scale=given.speed_scale,
             blend_time=given.blend_time,
         )
         self.create_subscription(PointStamped, "goal", self._on_goal, 1)
-        self.connect(self._controller)
-
-    def _policy_source(self, file: str) -> Callable[[], PolicyRuntime | None]:
-        """Where to ask for the newest policy: a file's is there at once or never, the server's come as they come."""
-        if file:
-            try:
-                runtime = PolicyRuntime(policy_bytes(Path(file).expanduser()), self.contract)
-            except (OSError, RefusedPolicy) as error:
-                raise ValueError(f"parameter 'policy': {file} cannot be run: {error}") from error
-            return lambda: runtime
-        slot = self._slot = PolicySlot(self.contract, self._refuse)
-        hear = self.identity.only_ours(self._on_policy, "policy/stable")
-        self.create_subscription(PolicyArtifact, "policy/stable", hear, qos.LATCHED)
-        return lambda: slot.runtime
-
-    def _on_policy(self, msg: PolicyArtifact) -> None:
-        if self._slot is None or msg.sha256 == self._offered:
-            return  # sent again, by a server that was restarted
-        try:
-            onnx = artifact_from_msg(msg)
-        except InvalidData as error:
-            self._refuse(error)
-            return
-        self._offered = msg.sha256
-        self._slot.offer(onnx, msg.sha256)
-
-    def _refuse(self, error: Exception) -> None:
-        self.get_logger().error(f"refused a policy, keeping the one before: {error}")
+        self.arm = Arm(self, given, identity, self._controller, after_tick=self._after_tick)
 
     def _on_goal(self, msg: PointStamped) -> None:
         try:
-            if msg.header.frame_id != self.contract.frame:
-                raise ValueError(f"frame {msg.header.frame_id!r}: goals are given in {self.contract.frame!r}")
+            if msg.header.frame_id != self._frame:
+                raise ValueError(f"frame {msg.header.frame_id!r}: goals are given in {self._frame!r}")
             self._controller.go_to(np.array([msg.point.x, msg.point.y, msg.point.z]))
         except ValueError as error:
             self.get_logger().error(f"refused a goal, keeping the one before: {error}")
 
-    def after_tick(self) -> None:
-        """Tell which policy took over, and let the next one be loaded until the next tick."""
+    def _after_tick(self) -> None:
+        """Report which policy took over, and let the next one be loaded until the next tick."""
         policy = self._controller.policy
         if policy is not None and policy is not self._announced:
             self._announced = policy
             self.get_logger().info(f"policy {policy.version} takes over (sha256 {policy.sha256})")
-        if self._slot is not None:
-            self._slot.pause()
+        if self._policies is not None:
+            self._policies.pause()
 
     def destroy_node(self) -> None:
         """End the loader before the node it reports to."""
-        if self._slot is not None:
-            self._slot.close()
+        if self._policies is not None:
+            self._policies.close()
         super().destroy_node()
+
+
+def _read(file: str, contract: Contract) -> PolicyRuntime:
+    try:
+        return PolicyRuntime(policy_bytes(Path(file).expanduser()), contract)
+    except (OSError, RefusedPolicy) as error:
+        raise ValueError(f"parameter 'policy': {file} cannot be run: {error}") from error
 
 
 def main() -> None:
     """Run the controller until it is stopped."""
     favour_the_loop()
-    run_arm(PolicyController)
+    run_arm(PolicyController, lambda node: node.arm)
 
 
 if __name__ == "__main__":

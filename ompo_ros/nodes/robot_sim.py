@@ -7,7 +7,6 @@ import time
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PointStamped
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMsg
 from sensor_msgs.msg import JointState
@@ -15,7 +14,7 @@ from std_msgs.msg import Header
 
 from ompo_ros.nodes.parameters import RobotSimParameters
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
-from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.process import STEADY, run
 from ompo_ros.nodes.wire.robot_topics import (
     COMMANDS,
     STATES,
@@ -63,10 +62,10 @@ class RobotSim(Node):
         lockstep = self._factor == 0.0
         on_command = self._on_lockstep_command if lockstep else self._on_command
         self.create_subscription(command_type(self._robot), topic, on_command, COMMANDS)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)  # its own time moves others; others' must not move it
         self._started, self._published = time.monotonic(), 0
         period = _LOCKSTEP_PATIENCE if lockstep else 1.0 / (self._rate * self._factor)
-        self._timer = self.create_timer(period, self._lockstep if lockstep else self._on_timer, clock=steady)
+        # Its own time moves others; others' must not move it.
+        self._timer = self.create_timer(period, self._lockstep if lockstep else self._on_timer, clock=STEADY)
         pace = "in lockstep" if lockstep else f"at {self._factor:g} x real time"
         where = f"{given.simulator}, domain {given.domain}, {pace}"
         self.get_logger().info(f"{given.robot} in {where}, commands on {topic}")

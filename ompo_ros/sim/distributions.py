@@ -9,7 +9,6 @@ import numpy as np
 
 from ompo_ros.task.kinematics import FloatArray
 
-
 Numbers = float | tuple[float, ...]  # one for all joints, or one a joint
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ompo_ros.resources import resource_path
+from ompo_ros.sim.beyond import Beyond, read_beyond
 from ompo_ros.sim.distributions import Choice, Constant, Distribution, LogUniform, Normal, Numbers, Uniform
 from ompo_ros.sim.drift import CLOCKS, Jumps, Noise, Ramp, Schedule, Sine, Trend
 from ompo_ros.sim.parameters import COLUMNS, PARAMETERS, Arms, DomainValues, Parameter
@@ -44,6 +45,7 @@ class Domain:
     drawn: dict[str, Drawn] = field(default_factory=dict)
     drift: dict[str, Schedule] = field(default_factory=dict)
     simulator: Simulator = field(default_factory=Simulator)
+    beyond: Beyond | None = None  # mechanics that only a stand-in robot has
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ def load_domain(name_or_path: str | Path) -> Domain:
         if not path.exists():
             known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
             raise ConfigFileError(f"domain {text!r} is unknown; known: {known}; or give the path of a .yaml file")
-    sections = YamlValue.of_file(path).mapping(("parameters", "drift", "simulator"))
+    sections = YamlValue.of_file(path).mapping(("parameters", "drift", "simulator", "beyond"))
     drawn = sections["parameters"].mapping(tuple(PARAMETERS)) if "parameters" in sections else {}
     drift = sections["drift"].mapping(tuple(PARAMETERS)) if "drift" in sections else {}
     for name in drift:
@@ -82,6 +84,7 @@ def load_domain(name_or_path: str | Path) -> Domain:
         drawn={name: _read_drawn(entry, PARAMETERS[name]) for name, entry in drawn.items()},
         drift={name: _read_schedule(entry, PARAMETERS[name]) for name, entry in drift.items()},
         simulator=_read_simulator(sections["simulator"]) if "simulator" in sections else Simulator(),
+        beyond=read_beyond(sections["beyond"]) if "beyond" in sections else None,
     )
 
 

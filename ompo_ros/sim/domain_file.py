@@ -9,6 +9,7 @@ import numpy as np
 import yaml
 
 from ompo_ros.files import write_whole
+from ompo_ros.sim.beyond import FIELDS, Beyond
 from ompo_ros.sim.distributions import Choice, Constant, LogUniform, Normal, Numbers, Uniform
 from ompo_ros.sim.domain import Domain, Drawn
 
@@ -21,6 +22,9 @@ def domain_text(domain: Domain, comment: str = "") -> str:
         raise ValueError(f"domain {domain.name!r} drifts: its schedule is not written")
     sections: dict[str, Any] = {"parameters": {name: _entry(drawn) for name, drawn in domain.drawn.items()}}
     sections["simulator"] = {"timestep": domain.simulator.timestep, "integrator": domain.simulator.integrator}
+    if domain.beyond is not None:
+        given = {name: getattr(domain.beyond, name) for name in FIELDS}
+        sections["beyond"] = {name: _plain(value) for name, value in given.items() if value != getattr(Beyond(), name)}
     notes = "".join(f"# {line}\n" for line in comment.splitlines())
     return notes + yaml.safe_dump(sections, sort_keys=False, default_flow_style=None, width=120)
 

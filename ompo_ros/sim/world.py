@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ompo_ros.sim.domain import Domain
+from ompo_ros.sim.limits import CommandLimits
 from ompo_ros.sim.parameters import COLUMN_COUNT, PARAMETERS, Arms, DomainValues
 from ompo_ros.sim.plant import Plant
 from ompo_ros.sim.signal_path import SignalPath, acts_on_plant
@@ -33,7 +34,7 @@ class Step:
 class PandaWorld:
     """Everything a single environment, a batch and a stand-in robot have in common."""
 
-    def __init__(self, task: Task, domain: Domain, plant: Plant) -> None:
+    def __init__(self, task: Task, domain: Domain, plant: Plant, limits: CommandLimits | None = None) -> None:
         plant.check(domain.changed)
         self.task = task
         self.domain = domain
@@ -45,7 +46,7 @@ class PandaWorld:
         self.step_index = np.zeros(self.n, dtype=np.int64)
         self.generators = [np.random.default_rng() for _ in range(self.n)]
         self._everyone = np.arange(self.n)
-        self._path = SignalPath(self.n, self.values)
+        self._path = SignalPath(self.n, self.values, domain.beyond, limits)
         self._measured_q: FloatArray = np.zeros((self.n, 7))
         self._targets: FloatArray = np.tile(HOME, (self.n, 1))
         self._substeps = round(1.0 / CONTROL_RATE / plant.timestep)
@@ -57,8 +58,10 @@ class PandaWorld:
         """Draw from another domain from each arm's next episode on; the simulator stays as it is."""
         if domain.drift or self.domain.drift:
             raise ValueError("a domain that drifts cannot take another's place, nor be replaced")
-        if domain.simulator != self.domain.simulator:
-            raise ValueError(f"domain {domain.name!r} needs another simulator than {self.domain.name!r}: make it anew")
+        if domain.beyond != self.domain.beyond or domain.simulator != self.domain.simulator:
+            raise ValueError(
+                f"domain {domain.name!r} needs other mechanics or another simulator than {self.domain.name!r}: make it anew"
+            )
         self.plant.check(domain.changed)
         self._touches_plant |= _touches_plant(domain)
         self.domain = domain
@@ -114,6 +117,10 @@ class PandaWorld:
         self._drift_within_episode()
         self.step_index += 1
         self._targets = self._path.command(actions, self._measured_q)
+
+    def limit_lead(self, farthest: FloatArray) -> None:
+        """Hold the commands in force within `farthest` (7,) rad of where the joints are."""
+        self._targets = np.clip(self._targets, self.plant.q - farthest, self.plant.q + farthest)
 
     def advance(self, substeps: int) -> None:
         """Let the simulator run for `substeps` of its timesteps under the commands in force."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ompo_ros.control.collector import Collector, Phase
+from ompo_ros.control.collector import Collector, CollectorPhase
 from ompo_ros.control.safety import ArmState
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.kinematics import end_effector_position
@@ -40,7 +40,7 @@ class Rig:
     def __init__(self, task=REACH, domain="nominal", **options):
         self.arm = make_stand_in("mujoco", domain, task, ROBOT, seed=1, command_timeout=0.5)
         self.collector = Collector(ROBOT, task, **options)
-        self.collector.policy, self.collector.enabled = Random(version=1), True
+        self.collector.player.policy, self.collector.enabled = Random(version=1), True
         self.finished = []
         self.commands = 0
         self.observed = []
@@ -53,7 +53,7 @@ class Rig:
             if corrupt:
                 state = corrupt(state)
             tick = self.collector.tick(state, measured.cube if cube else None, now, fault)
-            if self.collector.phase is Phase.RUNNING:
+            if self.collector.phase is CollectorPhase.RUNNING:
                 self.observed.append(measured.position)
             self.problems.add(self.collector.problem)
             if tick.finished:
@@ -89,7 +89,7 @@ def test_episodes_are_whole_linked_and_truncated_by_time_alone():
         assert (goals == goals[0]).all()
     first, second = (episode.transitions.obs[0, REACH.contract.slice_of("goal")] for episode in rig.finished[:2])
     assert not np.array_equal(first, second)
-    assert rig.collector.target_steps == 3 * EPISODE_STEPS
+    assert rig.collector.player.target_steps == 3 * EPISODE_STEPS
 
 
 def test_an_observation_is_the_one_after_the_command_took_effect():
@@ -100,7 +100,7 @@ def test_an_observation_is_the_one_after_the_command_took_effect():
         def sample(self, obs, rng):
             return np.ones(7, dtype=np.float32)
 
-    rig.collector.policy = Push()
+    rig.collector.player.policy = Push()
     rig.run_until(lambda: rig.finished)
     t = rig.finished[0].transitions
     np.testing.assert_allclose(t.obs[:, :7], np.array(rig.observed), atol=1e-6)
@@ -113,11 +113,11 @@ def test_it_starts_disabled_and_without_a_policy_it_never_moves():
     rig = Rig()
     rig.collector.enabled = False
     rig.run(50)
-    rig.collector.enabled, rig.collector.policy = True, None
+    rig.collector.enabled, rig.collector.player.policy = True, None
     rig.run(50)
     assert rig.commands == 0
     assert "policy/latest" in rig.collector.problem
-    rig.collector.policy = Still()
+    rig.collector.player.policy = Still()
     rig.run_until(lambda: rig.finished)
     assert not Collector(ROBOT, REACH).enabled
 
@@ -135,7 +135,7 @@ def test_same_seed_same_experience():
 def test_the_version_of_the_policy_that_chose_is_kept_with_each_action():
     rig = Rig()
     rig.run_until(lambda: len(rig.observed) == 20)
-    rig.collector.policy = Still(version=5)
+    rig.collector.player.policy = Still(version=5)
     rig.run_until(lambda: rig.finished)
     assert rig.finished[0].transitions.policy_version.tolist() == [1] * 20 + [5] * 30
     assert rig.finished[0].policy_version == 5
@@ -159,7 +159,7 @@ def test_a_broken_episode_is_dropped_whole_and_the_next_is_played(corrupt):
     assert [episode.transitions for episode in rig.finished] == [None]
     rig.run_until(lambda: len(rig.finished) == 2)
     assert len(rig.finished[1].transitions) == EPISODE_STEPS
-    assert rig.collector.target_steps == EPISODE_STEPS
+    assert rig.collector.player.target_steps == EPISODE_STEPS
     assert not rig.collector.problem
 
 
@@ -167,7 +167,7 @@ def test_a_fault_of_the_messages_holds_and_names_itself():
     rig = Rig()
     rig.run_until(lambda: len(rig.observed) == 10)
     rig.run(20, fault="joint_states lack panda_joint7")
-    assert rig.collector.phase is Phase.WAITING
+    assert rig.collector.phase is CollectorPhase.WAITING
     assert "panda_joint7" in rig.collector.problem
     before = rig.commands
     rig.run(20, fault="joint_states lack panda_joint7")
@@ -183,8 +183,8 @@ def test_an_arm_that_is_jammed_is_held_until_somebody_enables_it_again():
         return ArmState(jammed, np.zeros(7), state.time)
 
     rig.run(2500, stuck)
-    assert rig.collector.phase is Phase.HELD
-    assert "~/set_enabled" in rig.collector.problem
+    assert rig.collector.phase is CollectorPhase.HELD
+    assert "run `ompo enable --node target_collector`" in rig.collector.problem
     before = rig.commands
     rig.run(100, stuck)
     rig.run(100)
@@ -234,12 +234,12 @@ def test_disabled_the_arm_brakes_and_then_nothing_is_sent():
 
 def test_exploration_ends_at_its_count_but_evaluation_still_works():
     rig = Rig(max_steps=100)
-    rig.run_until(lambda: rig.collector.exploration_done)
+    rig.run_until(lambda: rig.collector.player.exploration_done)
     rig.run(300)
     assert len(rig.finished) == 2
-    evaluation = rig.collector.evaluate(Still(), 2)
+    evaluation = rig.collector.player.evaluate(Still(), 2)
     rig.run_until(lambda: evaluation.done)
-    assert rig.collector.target_steps == 100
+    assert rig.collector.player.target_steps == 100
 
 
 def test_an_evaluation_is_deterministic_counts_apart_and_meets_the_same_goals():
@@ -247,23 +247,25 @@ def test_an_evaluation_is_deterministic_counts_apart_and_meets_the_same_goals():
     rig.run_until(lambda: len(rig.observed) == 10)
     goals = []
     for _ in range(2):
-        steps = rig.collector.target_steps
-        evaluation = rig.collector.evaluate(Still(version=9), 2)
+        steps = rig.collector.player.target_steps
+        evaluation = rig.collector.player.evaluate(Still(version=9), 2)
         rig.run_until(lambda evaluation=evaluation: evaluation.done)
-        rig.collector.stop_evaluation()
+        rig.collector.player.stop_evaluation()
         assert all(episode.deterministic and episode.policy_version == 9 for episode in evaluation.played)
         assert all((episode.transitions.action == 0.0).all() for episode in evaluation.played)
         goals.append([episode.transitions.obs[0, REACH.contract.slice_of("goal")] for episode in evaluation.played])
-        assert rig.collector.target_steps - steps <= EPISODE_STEPS  # the episode that was running is played to its end
+        assert (
+            rig.collector.player.target_steps - steps <= EPISODE_STEPS
+        )  # the episode that was running is played to its end
     np.testing.assert_array_equal(goals[0], goals[1])
     rig.run_until(lambda: not rig.finished[-1].deterministic)
 
 
 def test_an_evaluation_stopped_half_way_leaves_no_episode_behind():
     rig = Rig()
-    rig.collector.evaluate(Still(), 5)
+    rig.collector.player.evaluate(Still(), 5)
     rig.run_until(lambda: len(rig.observed) == 10)
-    rig.collector.stop_evaluation()
+    rig.collector.player.stop_evaluation()
     rig.run_until(lambda: len(rig.finished) == 2)
     assert rig.finished[0].transitions is None
     assert not rig.finished[1].deterministic
@@ -274,7 +276,7 @@ def test_push_waits_for_the_cube():
     rig.run(5, cube=False)
     assert "cube" in rig.collector.problem
     rig.run_until(lambda: rig.finished)
-    cube = rig.finished[0].transitions.obs[0, rig.collector.task.contract.slice_of("cube_position")]
+    cube = rig.finished[0].transitions.obs[0, rig.collector.motion.task.contract.slice_of("cube_position")]
     assert 0.4 < cube[0] < 0.8
 
 
@@ -304,7 +306,7 @@ def test_from_wherever_an_episode_leaves_a_biased_arm_it_finds_home(simulator, d
     robot, task = load_robot("panda"), Task("reach", "dense")
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     collector = Collector(robot, task, seed=seed)
-    collector.policy, collector.enabled = Wanderer(seed), True
+    collector.player.policy, collector.enabled = Wanderer(seed), True
     episodes = 0
     for _ in range(2400):
         measured = arm.measured
@@ -314,5 +316,5 @@ def test_from_wherever_an_episode_leaves_a_biased_arm_it_finds_home(simulator, d
         arm.advance(robot.period)
         if tick.finished is not None:
             episodes += tick.finished.transitions is not None
-            collector.policy.turn()
+            collector.player.policy.turn()
     assert episodes >= 8

@@ -14,21 +14,23 @@ def state(offset, time):
 
 
 def test_motion_at_the_velocity_limits_is_believed():
-    guard = Continuity(ROBOT)
+    guard = Continuity(ROBOT, "ompo enable")
     for tick in range(50):
         assert not guard.doubt(ArmState(ROBOT.home + ROBOT.velocity * 0.04 * tick, ROBOT.velocity, 0.04 * tick))
 
 
 def test_a_jump_is_doubted_however_long_it_lasts_and_forgotten_when_it_is_over():
-    guard = Continuity(ROBOT)
+    guard = Continuity(ROBOT, "ompo enable")
     assert not guard.doubt(state(0.0, 0.0))
     for tick in range(1, 250):
-        assert "jumped by 2.00 rad" in guard.doubt(state(2.0, 0.04 * tick))
+        assert "jumped by 2.00 rad: if the arm is really there, run `ompo enable`" in guard.doubt(
+            state(2.0, 0.04 * tick)
+        )
     assert not guard.doubt(state(0.2, 10.0))  # where it has braked to
 
 
 def test_who_knows_where_the_arm_is_can_say_so():
-    guard = Continuity(ROBOT)
+    guard = Continuity(ROBOT, "ompo enable")
     guard.doubt(state(0.0, 0.0))
     assert guard.doubt(state(2.0, 0.04))
     guard.forget()
@@ -36,13 +38,13 @@ def test_who_knows_where_the_arm_is_can_say_so():
 
 
 def test_an_arm_that_was_moved_while_nobody_looked_is_believed_in_time():
-    guard = Continuity(ROBOT)
+    guard = Continuity(ROBOT, "ompo enable")
     guard.doubt(state(0.0, 0.0))
     assert not guard.doubt(state(2.0, 1.0))
 
 
 def test_a_clock_that_was_set_back_blames_nobody():
-    guard = Continuity(ROBOT)
+    guard = Continuity(ROBOT, "ompo enable")
     guard.doubt(state(0.0, 100.0))
     assert not guard.doubt(state(2.0, 1.0))
     assert guard.doubt(state(0.0, 1.04))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ompo_ros.control.controller import Controller, Phase, check_goal
+from ompo_ros.control.attempts import check_goal
+from ompo_ros.control.controller import Controller, ControllerPhase
 from ompo_ros.control.safety import ArmState
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.robot import load_robot
@@ -65,10 +66,10 @@ def test_nothing_is_sent_before_it_is_enabled():
     rig = Rig(Constant(AWAY), enabled=False)
     rig.run(50)
     assert set(rig.commands) == {None}
-    assert (rig.controller.phase, rig.controller.problem) == (Phase.DISABLED, "")
+    assert (rig.controller.phase, rig.controller.problem) == (ControllerPhase.DISABLED, "")
     rig.controller.enabled = True
     rig.run(10)
-    assert rig.controller.phase is Phase.RUNNING
+    assert rig.controller.phase is ControllerPhase.RUNNING
     assert all(command is not None for command in rig.commands[-10:])
 
 
@@ -113,10 +114,10 @@ def test_without_a_policy_it_waits_and_says_so():
     rig = Rig(None)
     rig.run(5)
     assert set(rig.commands) == {None}
-    assert (rig.controller.phase, "policy" in rig.controller.problem) == (Phase.NO_POLICY, True)
+    assert (rig.controller.phase, "policy" in rig.controller.problem) == (ControllerPhase.NO_POLICY, True)
     rig.policy = Constant(AWAY)
     rig.run(5)
-    assert rig.controller.phase is Phase.RUNNING
+    assert rig.controller.phase is ControllerPhase.RUNNING
 
 
 def swapped(*policies, blend_time=0.4, every=5):
@@ -159,14 +160,14 @@ def test_bad_states_brake_it_and_good_ones_let_it_go_on(corrupt):
     rig = Rig(Constant(AWAY))
     rig.run(15)
     rig.run(30, corrupt)
-    assert rig.controller.phase is Phase.WAITING
+    assert rig.controller.phase is ControllerPhase.WAITING
     assert "joint state" in rig.controller.problem
     assert is_braked(rig)
     before = next(command for command in reversed(rig.commands) if command is not None)
     rig.run(1)
     assert np.abs(rig.commands[-1] - before).max() < 0.01  # from where its driver holds the arm, without a jump
     rig.run(10)
-    assert (rig.controller.phase, rig.controller.problem) == (Phase.RUNNING, "")
+    assert (rig.controller.phase, rig.controller.problem) == (ControllerPhase.RUNNING, "")
 
 
 def test_a_fault_of_the_messages_holds_under_its_name():
@@ -182,14 +183,14 @@ def test_an_action_that_is_not_finite_brakes_and_stays_stopped_until_enabled_aga
     rig.policy = Constant(AWAY * np.nan, version=2)
     rig.run(30)
     assert is_braked(rig)
-    assert rig.controller.phase is Phase.STOPPED
+    assert rig.controller.phase is ControllerPhase.STOPPED
     assert "policy 2" in rig.controller.problem
     rig.policy = Constant(AWAY, version=3)
     rig.run(10)
     assert rig.commands[-1] is None
     rig.controller.enabled = True
     rig.run(10)
-    assert rig.controller.phase is Phase.RUNNING
+    assert rig.controller.phase is ControllerPhase.RUNNING
     assert np.isfinite(np.stack(rig.commands[-5:])).all()
 
 
@@ -203,7 +204,7 @@ def test_an_arm_that_does_not_follow_is_left_alone_until_enabled_again():
         return ArmState(state.position + slip, state.velocity, state.time)
 
     rig.run(30, pushed)
-    assert rig.controller.phase is Phase.STOPPED
+    assert rig.controller.phase is ControllerPhase.STOPPED
     assert "does not follow" in rig.controller.problem or "blocked" in rig.controller.problem
     rig.run(10, pushed)
     assert set(rig.commands[-10:]) == {None}
@@ -219,7 +220,7 @@ def test_a_blocked_arm_is_noticed_relieved_and_left_alone_until_enabled_again():
         return ArmState(blocked, np.zeros(7), state.time)
 
     rig.run(60, stands)
-    assert rig.controller.phase is Phase.STOPPED
+    assert rig.controller.phase is ControllerPhase.STOPPED
     assert "blocked or stopped?" in rig.controller.problem
     sent = [command for command in rig.commands if command is not None]
     np.testing.assert_allclose(sent[-1], blocked, atol=5e-3)  # a released stop button moves nothing
@@ -229,14 +230,14 @@ def test_a_blocked_arm_is_noticed_relieved_and_left_alone_until_enabled_again():
     assert set(rig.commands[-50:]) == {None}
     rig.controller.enabled = True
     rig.run(10)
-    assert rig.controller.phase is Phase.RUNNING
+    assert rig.controller.phase is ControllerPhase.RUNNING
 
 
 def test_an_arm_that_leans_against_its_own_bias_is_not_blocked():
     rig = Rig(Constant(np.full(7, 0.85)))
     still = rig.arm.measured.position
     rig.run(100, lambda state: ArmState(still, np.zeros(7), state.time))
-    assert rig.controller.phase is Phase.RUNNING
+    assert rig.controller.phase is ControllerPhase.RUNNING
 
 
 def test_the_speed_scale_binds():

@@ -257,6 +257,46 @@ def test_of_two_near_setpoints_neither_is_left_at_full_speed_after_a_stand(share
     assert not judge.violations(robot.home)
 
 
+@pytest.mark.parametrize("arrived", [0, 1, 2, 3])
+def test_of_several_unacknowledged_setpoints_the_one_where_the_arm_stands_arrived(arrived):
+    robot, judge = PANDA, Judge("panda", "ros2_control")
+    safety, now, around = SafetyFilter(robot), 10.0, np.eye(7)[0]
+    for k in range(20):
+        safety.delivered = k < 17
+        position = robot.home if k == 0 else safety.reference(now)
+        command = safety.filter(ArmState(position, np.zeros(7), now), position + 0.05 * around, now)
+        if k < 17 + arrived:
+            judge.hear(command, now)
+            held = command.position
+        now += PERIOD
+    now += 1.0
+    safety.resume(held + 0.003, moved=False)
+    for _ in range(5):
+        judge.hear(safety.filter(ArmState(held, np.zeros(7), now), held + around, now), now)
+        now += PERIOD
+    assert not judge.violations(robot.home)
+
+
+def test_a_setpoint_after_a_stall_is_known_although_its_acknowledgement_is_still_due():
+    robot, judge = PANDA, Judge("panda", "ros2_control")
+    safety, position, now = SafetyFilter(robot), robot.home, 10.0
+    for _ in range(20):
+        now += PERIOD
+        command = safety.filter(ArmState(position, np.zeros(7), now), position + 0.05, now)
+        judge.hear(command, now)
+        position = safety.reference(now)
+    sagged = command.position + 0.003
+    now += 1.6  # the node was stopped; its first command brakes, and the next one comes before the acknowledgement
+    judge.hear(safety.filter(None, None, now), now)
+    safety.delivered = False
+    safety.resume(sagged, moved=False)
+    for _ in range(5):
+        now += PERIOD
+        judge.hear(safety.filter(ArmState(sagged, np.zeros(7), now), sagged - 1.0, now), now)
+        safety.delivered = True
+    assert not judge.violations(robot.home)
+
+
 def test_nothing_is_commanded_before_the_arm_is_known_and_again_after_forgetting():
     robot = PANDA
     safety = SafetyFilter(robot)

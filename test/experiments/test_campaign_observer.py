@@ -226,6 +226,21 @@ def test_an_arm_whose_commands_end_holds_in_time():
     assert brakes_in_time(motion, BEGIN + 19 * PERIOD, BEGIN + 6.0, PERIOD) is True
 
 
+def test_a_missed_command_is_not_held_against_the_arm_unless_the_network_was_cut():
+    places = [HOME + along(0, x) for x in (0.0, 0.001, 0.5, 0.5, 0.501)]
+    numbers = [1, 2, 4, 5, 6]
+    commands = [
+        Command(BEGIN + i * PERIOD, (Point(0.0, place),), None, number)
+        for i, (place, number) in enumerate(zip(places, numbers, strict=True))
+    ]
+    states = [(BEGIN - 2.0, HOME), (BEGIN - 0.01, HOME)]
+    alone = Recording(commands, states).motions_between(0.0, np.inf)
+    assert [[command.number for command in piece] for piece, _ in alone] == [[1, 2], [5, 6]]
+    np.testing.assert_allclose([start for _, start in alone], [HOME, places[3]])
+    cut = Recording(commands, states, cuts=[(BEGIN + 1.1 * PERIOD, BEGIN + 1.9 * PERIOD)])
+    assert [len(piece) for piece, _ in cut.motions_between(0.0, np.inf)] == [5]
+
+
 # -- over DDS ----------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """Some of the ticks of `python -m ompo_ros.experiments.hostile`, and a filter that the judge must not like."""
 
+from dataclasses import replace
+
 import pytest
 
 from ompo_ros.control.driver import ForwardDriver, TrajectoryDriver
@@ -16,6 +18,10 @@ def test_hostile_ticks_break_no_limit(robot, driver):
 @pytest.mark.parametrize(("driver", "model"), [("", ForwardDriver), ("franka_ros2", TrajectoryDriver)])
 def test_a_filter_that_forgets_how_much_time_has_passed_is_found_out(monkeypatch, driver, model):
     honest = model.start
-    monkeypatch.setattr(model, "start", lambda self, plan, now: honest(self, plan, plan.start + self._period))
+
+    def forgetful(self, plan, now):
+        return replace(honest(self, plan, plan.start + self._period), latest=now + 1.0)
+
+    monkeypatch.setattr(model, "start", forgetful)
     _, violations = hostile("panda", driver, [0], seed=11)
     assert len(violations) > 10

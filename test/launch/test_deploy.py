@@ -14,7 +14,7 @@ from ompo_ros.nodes.wire import qos
 from ompo_ros.policy.manifest import Evaluation
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import STABLE
-from ompo_ros.task.kinematics import BASE_FRAME
+from ompo_ros.task.tasks import Task
 
 # Steps of the arm after which its drives begin to creep.
 DRIFT = "drift:\n  action_bias:\n    jumps: {at: [3000], values: [0.0, 0.75]}\n    over: steps\n"
@@ -52,7 +52,7 @@ class User(Probe):
             if until():
                 return
             msg = PointStamped()
-            msg.header.frame_id = BASE_FRAME
+            msg.header.frame_id = Task("reach", "dense").contract.frame
             msg.point.x, msg.point.y, msg.point.z = goal
             before = len(self.attempts)
             self.goals.publish(msg)

@@ -19,11 +19,12 @@ from std_msgs.msg import Float64MultiArray
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg
 from ompo_ros.nodes.wire.robot_topics import STATES
-from ompo_ros.task.kinematics import BASE_FRAME, end_effector_position
+from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import SUCCESS_DISTANCE
+from ompo_ros.task.tasks import SUCCESS_DISTANCE, Task
 
 ROBOT = load_robot("panda")
+BASE_FRAME = Task("reach", "dense").on(ROBOT).frame
 GOAL = [0.55, 0.1, 0.2]
 
 

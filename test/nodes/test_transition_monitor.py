@@ -1,5 +1,7 @@
 """The monitor as a user starts it: `ros2 run`'s executable, over DDS, in a launch file."""
 
+import time
+
 import launch
 import launch_pytest
 import pytest
@@ -50,6 +52,7 @@ class Collector:
     def __init__(self, probe) -> None:
         self.reports: list[dict[str, str]] = []
         self.levels: list[bytes] = []
+        self.stamps: list[int] = []  # ns
         self.spin_until = probe.spin_until
         self.publisher = probe.node.create_publisher(TransitionBatch, "/ompo/source/transitions", qos.TRANSITIONS)
         probe.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_report, 10)
@@ -57,6 +60,7 @@ class Collector:
     def _on_report(self, msg: DiagnosticArray) -> None:
         self.reports.append({entry.key: entry.value for entry in msg.status[0].values})
         self.levels.append(msg.status[0].level)
+        self.stamps.append(msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec)
 
 
 @pytest.fixture
@@ -104,6 +108,14 @@ def test_a_batch_that_cannot_be_is_refused_and_changes_no_other_count(collector)
     collector.publisher.publish(small_batch(1))
     expected = {"transitions": "4", "batches": "4", "lost_batches": "0", "refused_batches": "2", "collectors": "1"}
     collector.spin_until(lambda: expected.items() <= collector.reports[-1].items(), hint=lambda: collector.reports[-1])
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_report_is_stamped_with_the_time_it_was_made(collector):
+    began = time.time_ns()
+    collector.spin_until(lambda: len(collector.stamps) >= 3)
+    first, second = collector.stamps[1:3]  # the first one may have been under way
+    assert began < first < second < time.time_ns()
 
 
 @pytest.mark.launch(fixture=refused_graph)

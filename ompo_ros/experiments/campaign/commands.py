@@ -23,11 +23,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Command:
-    """One message: when it came (s, monotonic), when it starts (s, None: at once), and its points."""
+    """One message: when it came (s, monotonic), its points, when it starts (s, None: at once), its number."""
 
     received: float
     points: tuple[Point, ...]
     starts: float | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ class Observer(Node):
         now = time.monotonic()
         sent, arrived = (self._monotonic(info[f"{name}_timestamp"]) for name in ("source", "received"))
         when = arrived if abs(arrived - now) < _TRUSTED else now
-        self._file.write(json.dumps({"kind": kind, "time": when, "sent": sent, **values}) + "\n")
+        row = {"kind": kind, "time": when, "sent": sent, "number": info["publication_sequence_number"], **values}
+        self._file.write(json.dumps(row) + "\n")
 
 
 def main() -> None:

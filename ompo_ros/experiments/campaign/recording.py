@@ -29,21 +29,42 @@ class Recording:
     commands: list[Command] = field(default_factory=list)
     states: list[tuple[float, Array]] = field(default_factory=list)
     target_steps: list[tuple[float, int]] = field(default_factory=list)
+    cuts: Sequence[tuple[float, float]] = ()  # when the network was cut
 
-    def motion_between(self, begin: float, end: float) -> tuple[list[Command], Array | None]:
-        """The commands of one launch and where its arm stood before them.
+    def motions_between(self, begin: float, end: float) -> list[tuple[list[Command], Array]]:
+        """The commands of one launch and where its arm stood before them, in pieces in which none was missed.
 
-        An observer that was not there before the arm began to move judges from its first rest on.
+        An observer that was not there before the arm began to move judges from its first rest on. So does one that
+        missed commands although the network was there: the driver may have heard them.
         """
-        commands = [command for command in self.commands if begin <= command.received < end]
-        if not commands:
-            return [], None
-        heard = [(time, position) for time, position in self.states if begin <= time <= commands[0].received]
-        before = [position for time, position in heard if time <= commands[0].received - _THERE]
-        if before and np.abs(heard[-1][1] - before[-1]).max() < _UNMOVED:
-            return commands, heard[-1][1]
-        rest = next((index for index in range(1, len(commands)) if _rests(*commands[index - 1 : index + 1])), None)
-        return ([], None) if rest is None else (commands[rest:], commands[rest].points[0].position)
+        pieces: list[list[Command]] = []
+        for command in (command for command in self.commands if begin <= command.received < end):
+            if not pieces or self.missed(pieces[-1][-1], command):
+                pieces.append([])
+            pieces[-1].append(command)
+        starts = [self._stood(piece, begin) for piece in pieces[:1]] + [None for _ in pieces[1:]]
+        found = [
+            _from_rest(piece) if start is None else (piece, start) for piece, start in zip(pieces, starts, strict=True)
+        ]
+        return [(piece, start) for piece, start in found if start is not None]
+
+    def missed(self, before: Command, after: Command) -> int:
+        """Commands between two that the observer alone may have missed: none while the network was cut for all."""
+        cut = any(begin <= after.received and before.received <= end for begin, end in self.cuts)
+        return 0 if cut else max(after.number - before.number - 1, 0)
+
+    def _stood(self, commands: Sequence[Command], begin: float) -> Array | None:
+        """Where the arm stood before the first command, if the observer saw it stand."""
+        first = commands[0].received
+        heard = [(time, position) for time, position in self.states if begin <= time <= first]
+        before = [position for time, position in heard if time <= first - _THERE]
+        return heard[-1][1] if before and np.abs(heard[-1][1] - before[-1]).max() < _UNMOVED else None
+
+
+def _from_rest(commands: list[Command]) -> tuple[list[Command], Array | None]:
+    """The commands from the first one on that asks for no motion."""
+    rest = next((index for index in range(1, len(commands)) if _rests(*commands[index - 1 : index + 1])), None)
+    return ([], None) if rest is None else (commands[rest:], commands[rest].points[0].position)
 
 
 def _rests(before: Command, command: Command) -> bool:
@@ -74,7 +95,7 @@ class Disturbances:
 
 def read_recording(path: Path, disturbances: Disturbances) -> Recording:
     """Read what the observer of a run wrote."""
-    recording = Recording()
+    recording = Recording(cuts=disturbances.cuts)
     readers: dict[str, Callable[[dict[str, Any]], None]] = {
         COMMAND: lambda row: recording.commands.append(_command(row, disturbances)),
         STATE: lambda row: recording.states.append((row["time"], np.array(row["position"]))),
@@ -107,7 +128,7 @@ def _command(row: dict[str, Any], disturbances: Disturbances) -> Command:
     )
     received, stamp = row["time"], row["stamp"]
     starts = None if stamp is None else disturbances.on_our_clock(stamp, received)
-    return Command(disturbances.arrival(row["sent"], received), points, starts)
+    return Command(disturbances.arrival(row["sent"], received), points, starts, row["number"])
 
 
 def _array(values: list[float]) -> Array | None:

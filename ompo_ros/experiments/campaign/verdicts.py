@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Row:
     transitions_lost: int = 0
     policies_lost: int = 0
     not_resumed: bool = False
+    unheard: int = 0  # commands that the observer missed; what is between them and the next rest is not judged
     is_fault: bool = True
 
     @property
@@ -61,6 +63,10 @@ def judge(run: PlayedRun, limits: Limits) -> list[Row]:
     for _, violations in motions:
         for violation in violations:
             rows[int(np.searchsorted(begins, violation.time, side="right")) - 1].violations.append(violation)
+    for before, command in pairwise(recording.commands):
+        rows[int(np.searchsorted(begins, command.received, side="right")) - 1].unheard += recording.missed(
+            before, command
+        )
     for row, played, following in zip(rows[1:], run.played, [*begins[1:], math.inf][1:], strict=True):
         row.late_hold = _is_late(played, [motion for motion, _ in motions], limits)
         row.transitions_lost = _transitions_lost(played, following, recording)
@@ -79,18 +85,20 @@ def figures(rows: Sequence[Row], skipped: Sequence[str]) -> dict[str, object]:
         "transitions_lost": sum(row.transitions_lost for row in rows),
         "not_resumed": sum(row.not_resumed for row in rows),
         "policies_lost": sum(row.policies_lost for row in rows),
+        "unheard_commands": sum(row.unheard for row in rows),
         "skipped": list(skipped),
     }
 
 
 def _motions(run: PlayedRun, recording: Recording, limits: Limits) -> list[tuple[Motion, list[Violation]]]:
-    """The arm's motion, launch by launch: each starts its own driver."""
+    """The arm's motion, launch by launch, since each starts its own driver, and piece by piece as it was heard."""
     begins = [launch.begin for launch in run.run.launches]
     motions = []
     for begin, end in zip(begins, [*begins[1:], math.inf], strict=True):
-        commands, start = recording.motion_between(begin, end)
-        if start is not None:
-            until = min(end, commands[-1].received + _AFTER)
+        pieces = recording.motions_between(begin, end)
+        ends = [*(commands[0].received for commands, _ in pieces[1:]), end]
+        for (commands, start), following in zip(pieces, ends, strict=True):
+            until = min(following, commands[-1].received + _AFTER)
             motions.append(reconstruct(commands, start, limits, until))
     return motions
 

@@ -1,4 +1,4 @@
-"""Sends commands to a robot's driver: in time or not at all, and knows which of them arrived."""
+"""Publishes commands to a robot's driver: in time or not at all, and knows which of them arrived."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from ompo_ros.task.robot import Robot
 
 _LIFE: Final = 2.0  # periods after which a command that did not arrive is dropped: an old one moves an arm that stands
 _SLACK: Final = 0.01  # s that publishing may take
-_SET: Final = 5_000_000  # ns by which a clock does not drift between two commands
-_DRIFT: Final = 2_000  # ns by which stamps follow a drift, each time
 _AT_ONCE: Final = Duration(seconds=0)
 
 
@@ -28,32 +26,6 @@ class Delivery(Enum):
     ARRIVED = "acknowledged by all who listen"
     PENDING = "not yet acknowledged"
     LOST = "expired before it was acknowledged"
-
-
-class Stamps:
-    """The machine's clock for times of the monotonic one, without the shaking of two readings.
-
-    A driver counts points from their stamp, and a stamp that is off by a millisecond makes the arm jerk. A clock that
-    drifts is followed slowly, one that was set at once.
-    """
-
-    def __init__(self) -> None:
-        self._offset = _offset()
-
-    def stamp(self, now: float) -> Time:
-        """Give the stamp of `now`, in seconds of the monotonic clock."""
-        error = _offset() - self._offset
-        self._offset += error if abs(error) > _SET else max(-_DRIFT, min(error, _DRIFT))
-        return Time(nanoseconds=round(now * 1e9) + self._offset)
-
-
-def _offset() -> int:
-    """Nanoseconds from the monotonic clock to the machine's, from the quickest of three readings."""
-    readings = []
-    for _ in range(3):
-        before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
-        readings.append((after - before, wall - (before + after) // 2))
-    return min(readings)[1]
 
 
 class Commands:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import rclpy
 from rclpy.clock import Clock, ClockType
@@ -26,7 +26,7 @@ class Finished(Exception):
 
 
 class EndsAtRest(Protocol):
-    """A node that brakes an arm before it ends."""
+    """An arm that is braked before its node ends."""
 
     def wind_down(self) -> None: ...
 
@@ -70,14 +70,16 @@ def run(
         rclpy.try_shutdown()
 
 
-def run_arm(make_node: Callable[[], AnyNode]) -> None:
+def run_arm(make_node: Callable[[], AnyNode], arm_of: Callable[[AnyNode], EndsAtRest]) -> None:
     """Run a node that moves an arm: a first signal brakes it and ends it at rest, a second one ends it at once."""
-    run(make_node, _spin_to_rest, SignalHandlerOptions.NO)
+
+    def spin(node: AnyNode) -> None:
+        _spin_to_rest(node, arm_of(node))
+
+    run(make_node, spin, SignalHandlerOptions.NO)
 
 
-def _spin_to_rest(node: Any) -> None:  # noqa: ANN401 - a Node that EndsAtRest: Python has no type for both
-    arm: EndsAtRest = node
-
+def _spin_to_rest(node: Node, arm: EndsAtRest) -> None:
     def on_signal(*_: object) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _interrupt)

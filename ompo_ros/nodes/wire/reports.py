@@ -8,26 +8,26 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ompo_msgs.msg import EpisodeSummary
 
-from ompo_ros.control.episode import TARGET_DOMAIN, FinishedEpisode
+from ompo_ros.task.acting import EpisodeResult
 
 
 def episode_summary(
-    finished: FinishedEpisode, *, run_id: str, collector_id: str, episode: int, stamp: Time
+    result: EpisodeResult, *, run_id: str, collector_id: str, episode: int, stamp: Time
 ) -> EpisodeSummary:
-    """Sum an episode up; one that broke off is marked so."""
+    """Sum an episode on the arm up; one that broke off is marked so."""
     return EpisodeSummary(
         stamp=stamp,
         run_id=run_id,
         collector_id=collector_id,
         origin=EpisodeSummary.TARGET,
-        outcome=EpisodeSummary.DROPPED if finished.transitions is None else EpisodeSummary.TRUNCATED,
+        outcome=EpisodeSummary.TRUNCATED if result.completed else EpisodeSummary.DROPPED,
         episode=episode,
-        steps=finished.steps,
-        episode_return=finished.episode_return,
-        success=finished.success,
-        deterministic=finished.deterministic,
-        policy_version=finished.policy_version,
-        domain_id=TARGET_DOMAIN,
+        steps=result.steps,
+        episode_return=result.episode_return,
+        success=result.success,
+        deterministic=result.deterministic,
+        policy_version=result.policy_version,
+        domain_id=result.domain_id,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ompo_ros.sim.belief import coordinates
 from ompo_ros.sim.belief.evidence import Evidence, Rows
 from ompo_ros.sim.belief.fit import Gaussian, Matching
-from ompo_ros.sim.distributions import Choice, Constant
+from ompo_ros.sim.distributions import Constant
 from ompo_ros.sim.domain import Domain, Drawn, load_domain
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
@@ -104,7 +104,7 @@ class Belief:
         self._evidence.half_life = half_life
 
     def fit(self, seconds: float | None = None) -> bool:
-        """Improve the distribution by all that was observed, for about `seconds` at most; False: there is too little."""
+        """Improve the distribution by all that was observed, in about `seconds`; False where there is too little."""
         if self._evidence.seen < FEWEST:
             return False
         begun, error = time.perf_counter(), self.prediction_error

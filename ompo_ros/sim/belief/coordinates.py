@@ -62,6 +62,7 @@ def to_values(vector: FloatArray) -> FloatArray:
 
 
 def from_values(values: FloatArray) -> FloatArray:
+    """The vector of parameters in their units."""
     return np.where(_LOGARITHMIC, np.log(np.where(_LOGARITHMIC, values, 1.0)), values)
 
 

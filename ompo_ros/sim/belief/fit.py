@@ -1,4 +1,4 @@
-"""Fits the simulator to recorded control steps: Gauss-Newton, with slopes from arms that differ in one parameter each."""
+"""Fits the simulator to recorded control steps: Gauss-Newton, slopes from arms that differ in one parameter."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Matching:
         self._arms.close()
 
     def predict(self, vectors: FloatArray, rows: Rows, nudges: FloatArray | None = None) -> FloatArray:
-        """States (n, rows, 14) after a step of the arms that vectors (n, SIZE) describe; nudges (n, 7) move commands."""
+        """States (n, rows, 14) after a step of the arms in vectors (n, SIZE); nudges (n, 7) move commands."""
         values = coordinates.table(self._base, vectors)
         self._arms.apply(np.arange(len(vectors)), values)
         gain, bias = values["action_gain"][:, None], values["action_bias"][:, None]
@@ -78,13 +78,13 @@ class Matching:
         losses = self.losses(np.stack(means), prior, rows)
         mixed = means[int(losses.sum(axis=1).argmin())].copy()
         for joint in range(JOINTS):
-            own = coordinates.JOINT == joint
+            own = np.equal(coordinates.JOINT, joint)
             mixed[own] = means[int(losses[:, joint].argmin())][own]
         losses = np.concatenate((losses, self.losses(mixed[None], prior, rows)))
         return [*means, mixed][int(losses.sum(axis=1).argmin())]
 
     def losses(self, means: FloatArray, prior: Gaussian, rows: Rows) -> FloatArray:
-        """How badly each of n means explains each joint's motion (n, 8), per step; last, how far it is from the prior."""
+        """How badly each of n means explains each joint's motion per step (n, 8); last, how far the prior is."""
         residual = rows.after - self.predict(means, rows)
         off = (means - prior.mean) / prior.deviation
         strain = 0.5 * (off**2).sum(axis=1) * _CORRELATED / rows.weight.sum()

@@ -1,0 +1,120 @@
+"""Plays episodes on the arm: explores with the newest policy, or evaluates one; knows which goal, and who acts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from ompo_ros.control.episode import EpisodeRecorder, PlayedEpisode
+from ompo_ros.control.motion import NO_CUBE
+from ompo_ros.control.observation import observe
+from ompo_ros.control.safety import ArmState
+from ompo_ros.task.acting import Policy
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.tasks import Float32Array, Task
+
+_MAX_GAP: Final = 2.0  # periods between two steps; beyond, an action acted longer than the task says
+
+
+@dataclass
+class EvaluationRun:
+    """Deterministic episodes of one policy, all from the same seed, so that two policies meet the same goals."""
+
+    policy: Policy
+    wanted: int
+    rng: np.random.Generator
+    played: list[PlayedEpisode] = field(default_factory=list)
+    dropped: int = 0
+
+    @property
+    def done(self) -> bool:
+        return len(self.played) >= self.wanted
+
+
+class Player:
+    """One episode at a time, step by step; how the arm gets home in between is another's business."""
+
+    def __init__(self, task: Task, period: float, *, seed: int, max_steps: int) -> None:
+        self.policy: Policy | None = None  # the one that explores
+        self.target_steps = 0  # that were explored
+        self.evaluation: EvaluationRun | None = None
+        self._task, self._period, self._seed, self._max_steps = task, period, seed, max_steps
+        self._rng = np.random.default_rng(seed)
+        self._episode: EpisodeRecorder | None = None
+        self._goal: FloatArray = np.zeros(3)
+        self._last_step = 0.0
+
+    def evaluate(self, policy: Policy, episodes: int) -> EvaluationRun:
+        """Play `episodes` deterministic ones as soon as the running one has ended."""
+        self.evaluation = EvaluationRun(policy, episodes, np.random.default_rng((self._seed, 1)))
+        return self.evaluation
+
+    def stop_evaluation(self) -> None:
+        """Go back to exploring; a deterministic episode under way is dropped."""
+        self.evaluation = None
+
+    @property
+    def exploration_done(self) -> bool:
+        return 0 < self._max_steps <= self.target_steps
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is anything to play; an episode once begun is, unless its evaluation was stopped."""
+        if self._episode is not None:
+            return self.evaluation is not None or not self._episode.deterministic
+        exploring = self.policy is not None and not self.exploration_done
+        return exploring or self._pending() is not None
+
+    def doubt(self, now: float) -> str:
+        """Say why the episode under way cannot go on at `now`."""
+        gap = now - self._last_step
+        if self._episode is None or gap <= _MAX_GAP * self._period:
+            return ""
+        return f"{gap:.3f} s between two steps of {self._period:.3f} s"
+
+    def begin(self) -> None:
+        """Draw a goal; an evaluation that waits goes first."""
+        evaluation = self._pending()
+        rng = self._rng if evaluation is None else evaluation.rng
+        self._goal = self._task.goals(rng.random((1, 3)))[0]
+        self._episode = EpisodeRecorder(self._task, deterministic=evaluation is not None)
+
+    def step(self, state: ArmState, cube: FloatArray | None, now: float) -> FloatArray | PlayedEpisode:
+        """Give the action (7,) of the next period, or the episode that has ended."""
+        episode = self._episode
+        assert episode is not None  # noqa: S101 - `begin` comes first
+        self._last_step = now
+        obs = observe(self._task, state.position, state.velocity, NO_CUBE if cube is None else cube, self._goal)
+        if episode.observe(obs):
+            return self._finish(episode)
+        action, version = self._choose(obs, episode.deterministic)
+        episode.act(action, version)
+        return action.astype(np.float64)
+
+    def drop(self) -> PlayedEpisode | None:
+        """Break off the episode under way, if there is one."""
+        if self._episode is None:
+            return None
+        dropped, self._episode = self._episode.drop(), None
+        if self.evaluation is not None and dropped.deterministic:
+            self.evaluation.dropped += 1
+        return dropped
+
+    def _pending(self) -> EvaluationRun | None:
+        return self.evaluation if self.evaluation is not None and not self.evaluation.done else None
+
+    def _finish(self, episode: EpisodeRecorder) -> PlayedEpisode:
+        finished, self._episode = episode.finish(), None
+        if finished.deterministic and self.evaluation is not None:
+            self.evaluation.played.append(finished)
+        if not finished.deterministic:
+            self.target_steps += finished.steps
+        return finished
+
+    def _choose(self, obs: Float32Array, deterministic: bool) -> tuple[Float32Array, int]:
+        if deterministic and self.evaluation is not None:
+            return self.evaluation.policy.act(obs), self.evaluation.policy.version
+        assert self.policy is not None  # noqa: S101 - without one nothing begins
+        return self.policy.sample(obs, self._rng), self.policy.version

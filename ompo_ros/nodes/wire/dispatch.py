@@ -1,0 +1,58 @@
+"""Sends the commands of a motion in time, one after the other, and stops where none of them arrives."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.time import Time
+
+from ompo_ros.control.motion import Motion
+from ompo_ros.control.safety import SafeCommand
+from ompo_ros.nodes.wire.commands import Commands, Delivery
+from ompo_ros.nodes.wire.loop_clock import LoopClock
+
+_HEARS: Final = 1.5  # periods since a joint state within which the network is there
+
+
+class Dispatch:
+    """From a motion to its driver; in a dry run nothing leaves."""
+
+    def __init__(self, node: Node, motion: Motion, clock: LoopClock, topic: str, *, lockstep: bool, dry: bool) -> None:
+        self._motion, self._clock, self._lockstep = motion, clock, lockstep
+        self._commands = None if dry else Commands(node, motion.robot, topic)
+        self.withheld = 0
+
+    def problem(self, silence: float) -> str:
+        """Where messages get through neither way, send none: it is not known what the driver does.
+
+        Ask before each tick; `silence` is the time in seconds since the last joint state.
+        """
+        delivery = self._commands.delivery() if self._commands is not None else Delivery.ARRIVED
+        hears = silence < _HEARS * self._motion.robot.period
+        lost = delivery is Delivery.LOST and not hears  # an acknowledgement alone may just be slow
+        self._motion.filter.delivered = delivery is Delivery.ARRIVED
+        if lost and self._motion.moving:
+            self._motion.leave()
+            return "the last command was not acknowledged: is the driver there, and the network?"
+        return ""
+
+    def send(self, command: SafeCommand, now: float) -> None:
+        """Send a command in time, and after the last one arrived; else the driver goes on with what it has."""
+        commands = self._commands
+        if commands is None:
+            self._motion.withdraw()
+            return
+        if self._lockstep:  # the robot waits for it
+            commands.send(command, Time(nanoseconds=round(now * 1e9)), np.inf)
+            return
+        age = max(self._clock.now() - now, 0.0)
+        stamp = self._clock.stamp(now)
+        due = time.monotonic() + command.latest - now - age
+        if commands.delivery() is Delivery.PENDING or not commands.send(command, stamp, due):
+            self._motion.withdraw()
+            self.withheld += 1
+        else:
+            self._motion.filter.sent(self._clock.now())

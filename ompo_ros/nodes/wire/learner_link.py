@@ -1,0 +1,60 @@
+"""What a target collector sends its learner and hears of it: whole episodes one way, counts the other."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Final
+
+from builtin_interfaces.msg import Time
+from ompo_msgs.msg import LearnerStatus, TransitionBatch
+from rclpy.node import Node
+
+from ompo_ros.control.player import Player
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import transitions_to_msg
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.transitions import Transitions
+
+_SILENCE: Final = 5.0  # s without the learner's status, which comes every second, until the arm holds
+
+
+class LearnerLink:
+    """Numbers what is sent, and keeps the player's count in step with the learner's."""
+
+    def __init__(self, node: Node, identity: Identity, player: Player) -> None:
+        self._node, self._identity, self._player = node, identity, player
+        self._steps = -1  # that the learner last said it has
+        self._heard: float | None = None
+        self._sent_since_status = False
+        self._session, self._sequence = secrets.randbits(63), 0
+        self._transitions = node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
+        node.create_subscription(LearnerStatus, "status", identity.only_ours(self._on_status), qos.LATCHED)
+
+    @property
+    def problem(self) -> str:
+        """Without its learner the arm would move for nothing."""
+        silence = 0.0 if self._heard is None else time.monotonic() - self._heard
+        return f"the learner has been silent for {silence:.0f} s" if silence > _SILENCE else ""
+
+    def send(self, transitions: Transitions, stamp: Time) -> None:
+        self._transitions.publish(
+            transitions_to_msg(
+                transitions,
+                collector_id=self._node.get_fully_qualified_name(),
+                session=self._session,
+                run_id=self._identity.run_id,
+                sequence=self._sequence,
+                stamp=stamp,
+            )
+        )
+        self._sequence += 1
+        self._sent_since_status = True
+
+    def _on_status(self, msg: LearnerStatus) -> None:
+        """Take over the learner's count: it may have resumed with more than we sent, or have died with less."""
+        self._heard = time.monotonic()
+        all_arrived = msg.target_steps == self._steps and not self._sent_since_status
+        if msg.target_steps > self._player.target_steps or all_arrived:
+            self._player.target_steps = msg.target_steps
+        self._steps, self._sent_since_status = msg.target_steps, False
