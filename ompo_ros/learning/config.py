@@ -191,7 +191,11 @@ class Config:
         0.01, "AlgaeDICE: weight of the divergence, as in its program", low=1e-9, high=1e3, paper="not named"
     )
     exploration_noise: float = parameter(
-        0.1, "TD3: deviation of the noise before the squash", low=1e-6, high=2, paper="not named"
+        0.2,
+        "TD3: deviation of the noise before the squash, as the shipped policy's",
+        low=1e-6,
+        high=2,
+        paper="not named",
     )
     smoothing_noise: float = parameter(
         0.2, "TD3: deviation of the target policy's noise", low=0, high=2, paper="not named"
@@ -221,9 +225,7 @@ class Config:
                 "setting", f"{self.algorithm} compares source and target: it needs domain_adaptation"
             )
         if self.round_period > 0 and self.merge == "round":
-            raise InvalidParameter(
-                "round_period", "keeps in D_L what has joined D_G: it needs merge: immediate"
-            )
+            raise InvalidParameter("round_period", "keeps in D_L what has joined D_G: it needs merge: immediate")
         if self.replay_temper > 0.0 and self.target_share >= 0.0:
             raise InvalidParameter("target_share", "cannot be set where replay_temper weighs all rows; choose one")
         if self.algorithm in ON_SOURCES and (self.replay_temper > 0.0 or self.target_share >= 0.0):

@@ -33,7 +33,7 @@ def play(algorithm, seed=3, believes=False):
 def test_source_and_updates_follow_the_targets_steps(algorithm):
     _, agent = play(algorithm)
     assert agent.experience.seen[Origin.TARGET] == 150
-    assert 300 <= agent.experience.seen[Origin.SOURCE] < 300 + 2 * 64
+    assert 400 <= agent.experience.seen[Origin.SOURCE] < 400 + 64
     assert agent.updates == 75
 
 

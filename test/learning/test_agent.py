@@ -189,7 +189,7 @@ def test_exported_tensors_act_as_the_learner_does(small_agent, algorithm, first_
     action, log_std = deployed(tensors, obs)
     np.testing.assert_allclose(action, agent.act(obs, deterministic=True), atol=1e-5)
     if algorithm == "td3":
-        np.testing.assert_allclose(log_std, math.log(0.1), atol=1e-6)
+        np.testing.assert_allclose(log_std, math.log(0.2), atol=1e-6)
     kept = tensors["weight_1"].copy()
     agent.update(agent.config.actor_period)
     np.testing.assert_array_equal(tensors["weight_1"], kept)
