@@ -59,9 +59,7 @@ class PandaWorld:
         if domain.drift or self.domain.drift:
             raise ValueError("a domain that drifts cannot take another's place, nor be replaced")
         if domain.beyond != self.domain.beyond or domain.simulator != self.domain.simulator:
-            raise ValueError(
-                f"domain {domain.name!r} needs other mechanics or another simulator than {self.domain.name!r}: make it anew"
-            )
+            raise ValueError(f"{domain.name!r} and {self.domain.name!r} differ in mechanics or simulator")
         self.plant.check(domain.changed)
         self._touches_plant |= _touches_plant(domain)
         self.domain = domain
