@@ -13,7 +13,7 @@ import math
 import multiprocessing
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -83,18 +83,19 @@ def play(job: Job) -> list[Point]:
             if steps in protocol.points:
                 points.append(_evaluated(job, rig, agent, sources, steps, begun))
     except ArmHeld as reason:
-        points.append(replace(_point(job, agent, sources, steps + 1, begun), held=str(reason)))
+        points.append(replace(point_of(job, agent, sources, steps + 1, begun), held=str(reason)))
     return points
 
 
 def _evaluated(job: Job, rig: Rig, agent: Agent, sources: Sources, steps: int, begun: float) -> Point:
     episodes = job.protocol.episodes_at(steps)
     success, mean_return = rig.evaluate(agent, episodes)
-    point = _point(job, agent, sources, steps, begun)
+    point = point_of(job, agent, sources, steps, begun)
     return replace(point, success=success, mean_return=mean_return, episodes=episodes)
 
 
-def _point(job: Job, agent: Agent, sources: Sources, steps: int, begun: float) -> Point:
+def point_of(job: Job, agent: Agent, sources: Sources, steps: int, begun: float) -> Point:
+    """What a run has cost and knows by now; success is for others to add."""
     figures = agent.rating.readings(agent.normalizer) if agent.rating is not None else {}
     metrics = Metrics(figures)
     error = sources.belief.prediction_error if sources.belief is not None else None
@@ -127,13 +128,13 @@ def missing(jobs: Sequence[Job], path: Path) -> list[Job]:
     return [job for job in jobs if (str(job.gap), job.method, job.seed) not in done]
 
 
-def compare(jobs: Sequence[Job], path: Path, processes: int) -> None:
+def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job], list[Point]] = play) -> None:
     """Make the missing runs; a run that fails is told of and made again at the next start."""
     left = missing(jobs, path)
     sys.stderr.write(f"{len(jobs) - len(left)} of {len(jobs)} runs are there\n")
     begun = time.monotonic()
     with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=1) as pool:
-        waiting = [(job, pool.apply_async(play, (job,))) for job in left]
+        waiting = [(job, pool.apply_async(make, (job,))) for job in left]
         for done, (job, result) in enumerate(waiting, start=1):
             try:
                 points = result.get()

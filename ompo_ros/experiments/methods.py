@@ -55,6 +55,15 @@ class Protocol:
         )
 
 
+DRIFTING: Final[Mapping[str, Method]] = {
+    "shipped": Method(adapts=False),
+    "sac": Method({"algorithm": "sac", "setting": "non_stationary"}),
+    "ompo": Method({"algorithm": "ompo", "setting": "non_stationary"}),
+    "sac_belief": Method({"algorithm": "sac"}, belief=True),
+    "ompo_belief": Method({"algorithm": "ompo"}, belief=True),
+}
+"""What follows an arm that changes: alone on it, or with sources of a belief that forgets."""
+
 METHODS: Final[Mapping[str, Method]] = {
     "shipped": Method(adapts=False),
     "ompo": Method({"algorithm": "ompo"}),

@@ -61,6 +61,7 @@ class Rig:
 
     def __init__(self, arm: StandIn, collector: Collector) -> None:
         self._arm, self.collector = arm, collector
+        self.last: PlayedEpisode | None = None
         collector.enabled = True
 
     def episodes(self) -> Iterator[PlayedEpisode]:
@@ -75,6 +76,7 @@ class Rig:
                 self._arm.command(tick.command.position)
             self._arm.advance(self.collector.motion.robot.period)
             if tick.finished is not None:
+                self.last = tick.finished
                 yield tick.finished
                 began = self._arm.time
 
