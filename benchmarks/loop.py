@@ -42,7 +42,8 @@ from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.nodes.target_collector import TargetCollector
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg, tensors_to_msgs, transitions_to_msg
-from ompo_ros.policy.files import make_policy
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.resources import resource_path
@@ -229,7 +230,7 @@ def measure_learner(turns: int, seconds: float, batches: int) -> tuple[list[tupl
 def measure_source(turns: int, seconds: float) -> list[tuple[float, float]]:
     """Steps a second of the source collector and of the same arms by themselves, turn by turn."""
     arms, steps = (settings("source_collector")[name] for name in ("arms", "batch_steps"))
-    policy = make_policy(make_tensors(1), CONTRACT, version=1, stamp=0.0, training=Training(0, 0))
+    policy = make_policy(Actor(make_tensors(1)), CONTRACT, version=1, stamp=0.0, training=Training(0, 0))
     runtime, rng = PolicyRuntime(policy.onnx, CONTRACT, batch=arms), np.random.default_rng(0)
     collection = Collection(PandaVectorEnv(arms, "reach", "dense", settings("source_collector")["domain"]), 0)
 

@@ -27,10 +27,10 @@ from torch import nn
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import tensors_to_msgs
-from ompo_ros.policy.files import make_policy
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import make_policy
 from ompo_ros.policy.manifest import Training
-from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.slot import PolicySlot, favour_the_loop
+from ompo_ros.policy.runtime import PolicyRuntime, PolicySlot, shorten_thread_switches
 from ompo_ros.task.tasks import Task
 
 OBS_DIM, HIDDEN, ACT_DIM = 20, 256, 7  # the paper's network on the reach task
@@ -99,7 +99,7 @@ def measure_acting(actions: int) -> dict[str, tuple[float, float]]:
     """Microseconds of one action, the three ways in turn so that each meets the same machine."""
     torch.set_num_threads(1)
     tensors = make_tensors(0)
-    policy = make_policy(tensors, CONTRACT, version=1, stamp=0.0, training=Training(0, 0))
+    policy = make_policy(Actor(tensors), CONTRACT, version=1, stamp=0.0, training=Training(0, 0))
     eager, runtime = EagerActor(tensors), PolicyRuntime(policy.onnx, CONTRACT)
     obs = np.random.default_rng(0).standard_normal(OBS_DIM, dtype=np.float32)
     np.testing.assert_allclose(runtime.act(obs), eager.lean_action(obs), atol=1e-5)
@@ -166,7 +166,9 @@ def measure_ticks(swaps: int) -> tuple[int, int, float]:
 
     A policy comes when it comes: at a random moment of the period, so that loading meets ticks.
     """
-    made = [make_policy(make_tensors(i), CONTRACT, version=i, stamp=0.0, training=Training(0, 0)) for i in (1, 2)]
+    made = [
+        make_policy(Actor(make_tensors(i)), CONTRACT, version=i, stamp=0.0, training=Training(0, 0)) for i in (1, 2)
+    ]
     offers = [(policy.onnx, policy.sha256) for policy in made]
     slot = PolicySlot(CONTRACT, lambda refusal: print(refusal))
     slot.offer(*offers[0])
@@ -203,7 +205,7 @@ def main() -> None:
     acting = measure_acting(arguments.actions)
     for name, (p50, p99) in acting.items():
         print(f"{name:28} p50 {p50:8.1f} us   p99 {p99:8.1f} us")
-    favour_the_loop()
+    shorten_thread_switches()
     for swaps in (0, arguments.swaps):
         ticks, late, worst = measure_ticks(swaps)
         said = f"{late} of {ticks} ticks late by more than {LATE:.0%}, the worst by {worst:.2f} ms"

@@ -5,15 +5,21 @@ import os
 import re
 import subprocess
 import sys
+import venv
 import xml.etree.ElementTree as ElementTree
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ament_index_python.packages import get_package_prefix, get_package_share_directory
+from example_policies import make
 from packaging.requirements import Requirement
 
 import ompo_ros
+from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 ROOT = Path(__file__).parent.parent
 NODES = sorted(p.stem for p in (ROOT / "ompo_ros" / "nodes").glob("*.py") if "def main()" in p.read_text())
@@ -43,6 +49,62 @@ def test_imports_without_ros_and_without_torch():
     assert subprocess.run([*bare, "import numpy"], capture_output=True).returncode != 0
     result = subprocess.run([*bare, code], capture_output=True, text=True)
     assert (result.returncode, result.stdout.strip()) == (0, ompo_ros.__version__), result.stderr
+
+
+RUN_A_POLICY = """
+import importlib.util
+import sys
+from pathlib import Path
+
+from ompo_ros.policy.artifact import policy_bytes
+from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
+
+contract = Task("reach", "dense").on(load_robot("panda"))
+runtime = PolicyRuntime(policy_bytes(Path(sys.argv[1])), contract)
+numpy = sys.modules["numpy"]
+action = runtime.act(numpy.zeros(contract.observation_size, numpy.float32))
+foreign = [name for name in ("gymnasium", "mujoco", "rclpy", "torch") if importlib.util.find_spec(name)]
+print(runtime.version, action.tobytes().hex(), foreign)
+"""
+
+
+def brought_by(extra: str) -> set[str]:
+    """The distributions that `pip install ompo_ros[extra]` installs."""
+    found, left = {("ompo_ros", extra)}, [("ompo_ros", extra)]
+    while left:
+        name, of_extra = left.pop()
+        for requirement in map(Requirement, metadata.requires(name) or []):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": of_extra}):
+                needed = {(requirement.name, wanted) for wanted in (requirement.extras or {""})} - found
+                found |= needed
+                left += needed
+    return {name for name, _ in found}
+
+
+def make_venv(folder: Path, distributions: set[str]) -> Path:
+    """A virtual environment that holds nothing but these, as they are installed here; gives its interpreter."""
+    venv.create(folder, symlinks=True)
+    site = next(folder.glob("lib/python3*/site-packages"))
+    for name in distributions:
+        for top in {file.parts[0] for file in metadata.files(name)} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(metadata.distribution(name).locate_file(top))
+    (folder / "share").symlink_to(Path(sys.prefix) / "share")
+    return folder / "bin" / "python"
+
+
+def test_the_policy_extra_alone_runs_an_onnx_policy(tmp_path):
+    policy = make(3, Task("reach", "dense").on(load_robot("panda")))
+    (tmp_path / "policy.onnx").write_bytes(policy.onnx)
+    python = make_venv(tmp_path / "bare", brought_by("policy"))
+    result = subprocess.run(
+        [python, "-I", "-c", RUN_A_POLICY, tmp_path / "policy.onnx"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    here = PolicyRuntime(policy, policy.manifest.contract).act(np.zeros(20, np.float32))
+    assert result.stdout.split(maxsplit=2) == ["3", here.tobytes().hex(), "[]\n"]
 
 
 @pytest.mark.parametrize("folder", [ROOT, ROOT / "ompo_msgs"])

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ompo_ros"
 TOP = "ompo_ros"
 ROWS = re.compile(r"^\| `([a-z_/]+)/` \| [^|]+ \|([^|]*)\|([^|]*)\|$", re.MULTILINE)
-ROS = re.compile(r"rclpy|builtin_interfaces|std_srvs|rcl_interfaces|ament_index_python|\w+_msgs")
+ROS = re.compile(r"rclpy|builtin_interfaces|std_srvs|rcl_interfaces|ament_index_python|launch|launch_ros|\w+_msgs")
 PART_OF = {"google": "onnx"}
 
 

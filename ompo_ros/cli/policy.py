@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+from ompo_ros.cli.policy_store import FolderStore, PolicyStore
+from ompo_ros.policy.artifact import CheckedPolicy, policy_bytes, read_policy
 from ompo_ros.policy.errors import RefusedPolicy, RegistryError
-from ompo_ros.policy.files import Policy, policy_bytes, read_policy
-from ompo_ros.policy.parity import check_parity, random_observations
+from ompo_ros.policy.graph import check_parity, random_observations
+from ompo_ros.policy.records import plain
 from ompo_ros.policy.registry_state import CHANNELS, STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.store import FolderStore, PolicyStore
-from ompo_ros.policy.text import plain
 
 DONE, REFUSED, USAGE, NO_SERVER = range(4)
 
@@ -106,7 +106,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     checksum = "as demanded" if arguments.sha256 else "not compared, give --sha256"
     onnx.checker.check_model(onnx.load_from_string(policy.onnx), full_check=True)
     none = np.empty((0, policy.manifest.contract.observation_size), np.float32)
-    parity = check_parity(policy.onnx, policy.tensors, none, np.random.default_rng())
+    parity = check_parity(policy.onnx, policy.actor, none, np.random.default_rng())
     _table(
         [
             ("file", f"{arguments.file}, {len(policy.onnx)} bytes"),
@@ -121,8 +121,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _bench(arguments: argparse.Namespace) -> int:
     policy = _read(arguments.file)
-    runtime = PolicyRuntime(policy.onnx, policy.manifest.contract)
-    rows = random_observations(policy.tensors, np.random.default_rng(0))
+    runtime = PolicyRuntime(policy, policy.manifest.contract)
+    rows = random_observations(policy.actor, np.random.default_rng(0))
     times = []
     for i in range(max(1, arguments.actions)):
         started = time.perf_counter_ns()
@@ -144,7 +144,7 @@ def _list(arguments: argparse.Namespace) -> int:
             row.sha256[:12],
             row.note,
         )
-        for row in store.rows()
+        for row in store.listing()
     ]
     for warning in store.warnings:
         _warn(warning)
@@ -170,7 +170,7 @@ def _store(arguments: argparse.Namespace) -> PolicyStore:
     return ServerStore(arguments.namespace)
 
 
-def _read(path: Path, sha256: str | None = None) -> Policy:
+def _read(path: Path, sha256: str | None = None) -> CheckedPolicy:
     return read_policy(policy_bytes(path), sha256=sha256)
 
 

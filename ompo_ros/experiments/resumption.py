@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import yaml
 
+from ompo_ros.experiments.kept_files import is_path, keep_files, kept_copy
 from ompo_ros.experiments.run_folder import METRICS, RECORD, REPORT, read_record
 from ompo_ros.files import write_whole
 
@@ -15,6 +16,7 @@ ARGUMENTS = "launch.json"
 PARAMETERS = "params.yaml"
 # What a run has learned is of these; a run with others is another run. The parameter file is one of them, by content.
 DEFINING = ("task", "reward", "target", "target_domain", "robot", "setting", "algorithm", "pretrained", "seed")
+FILES = {"robot": "robots", "target_domain": "domains"}  # arguments that may name a file, and its kind
 _OF_THE_COMMAND = ("resume", "run_dir")  # never kept
 
 
@@ -27,10 +29,21 @@ def holds_run(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("checkpoints", METRICS, RECORD))
 
 
-def keep_start(folder: Path, arguments: Mapping[str, str]) -> None:
-    """Leave arguments and parameter file with a new run: the file given may change or go."""
+def keep_start(folder: Path, arguments: Mapping[str, str], named: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+    """Leave a new run's arguments and files with it, those `named` elsewhere too; the arguments to go on with."""
+    keep_files(folder, [*((kind, arguments[name]) for name, kind in FILES.items() if name in arguments), *named])
     write_whole(folder / PARAMETERS, Path(arguments["params_file"]).read_bytes())
-    keep_arguments(folder, arguments)
+    own = {**arguments, **_own_files(folder, arguments)}
+    keep_arguments(folder, own)
+    return own
+
+
+def _own_files(folder: Path, arguments: Mapping[str, str]) -> dict[str, str]:
+    """The arguments that name a file of which the run has a copy, each with the copy, wherever the folder is now."""
+    copies = {name: kept_copy(folder, kind, arguments.get(name, "")) for name, kind in FILES.items()}
+    if (folder / PARAMETERS).exists():
+        copies["params_file"] = str(folder / PARAMETERS)
+    return {name: copy for name, copy in copies.items() if copy}
 
 
 def keep_arguments(folder: Path, arguments: Mapping[str, str]) -> None:
@@ -57,10 +70,13 @@ def resumed_arguments(
 ) -> tuple[dict[str, str], list[str]]:
     """The run's own arguments but for those given now, and a line for each that changes."""
     kept = kept_arguments(folder)
-    if kept and "params_file" in given:
-        _refuse_other_parameters(folder, Path(arguments["params_file"]))
-    names = sorted(set(given) & set(kept) - {"params_file"})
-    changed = [name for name in names if arguments[name] != kept[name]]
+    own = _own_files(folder, kept)
+    changed = []
+    for name in sorted(set(given) & set(kept)):
+        if name in own and (name == "params_file" or is_path(arguments[name])):
+            _refuse_other_file(name, Path(arguments[name]), Path(own[name]))
+        elif arguments[name] != kept[name]:
+            changed.append(name)
     for name in changed:
         if name in DEFINING:
             raise CannotResume(
@@ -68,14 +84,13 @@ def resumed_arguments(
                 f"{name}:={kept[name]}: leave {name} out to resume it, or choose another run_dir for a new run."
             )
     lines = [f"{name}: {arguments[name]} instead of {kept[name]}" for name in changed]
-    return {**arguments, **kept, **{name: arguments[name] for name in changed}}, lines
+    return {**arguments, **kept, **own, **{name: arguments[name] for name in changed}}, lines
 
 
-def _refuse_other_parameters(folder: Path, file: Path) -> None:
-    own = folder / PARAMETERS
+def _refuse_other_file(name: str, file: Path, own: Path) -> None:
     if yaml.safe_load(own.read_text()) != yaml.safe_load(file.read_text()):
         raise CannotResume(
-            f"params_file:={file} differs from {own}, which the run was started with: leave params_file out to resume "
+            f"{name}:={file} differs from {own}, which the run was started with: leave {name} out to resume "
             "it, or choose another run_dir for a new run."
         )
 

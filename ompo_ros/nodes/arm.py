@@ -28,6 +28,7 @@ from ompo_ros.nodes.wire.reports import control_report, episode_summary
 from ompo_ros.nodes.wire.rivals import Rivals
 from ompo_ros.nodes.wire.robot_topics import topic_in
 from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.transitions import Origin
 
 _SILENCE: Final = 1.0  # s without a joint state until a node in lockstep brakes
 _REPORT_PERIOD: Final = 1.0  # s
@@ -135,6 +136,7 @@ class Arm:
     def _hand_over(self, finished: PlayedEpisode) -> None:
         summary = episode_summary(
             finished,
+            origin=Origin.TARGET,
             run_id=self._identity.run_id,
             collector_id=self._node.get_fully_qualified_name(),
             episode=self._episodes,

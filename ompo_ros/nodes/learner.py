@@ -25,6 +25,7 @@ from ompo_ros.nodes.wire.conversions import check_episode, tensors_to_msgs
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, run
+from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
 from ompo_ros.task.tasks import Task
@@ -69,6 +70,7 @@ class Learner(Node):
         self.create_subscription(EpisodeSummary, "target/episodes", on_episode, qos.EPISODES)
         self.create_service(Trigger, "~/save_checkpoint", self._on_save)
         self.create_service(SetBool, "~/set_paused", self._on_pause)
+        end_with_run(self, self._identity)
         self.create_timer(1.0, self._report, clock=STEADY)
         self._publish_actor()  # a robot without a policy does not move, and nothing would ever be learned
         self._report()

@@ -15,10 +15,9 @@ from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.policy_feed import PolicyFeed
 from ompo_ros.nodes.wire.process import run_arm
+from ompo_ros.policy.artifact import policy_bytes
 from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.files import policy_bytes
-from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.slot import favour_the_loop
+from ompo_ros.policy.runtime import PolicyRuntime, shorten_thread_switches
 from ompo_ros.task.acting import Policy
 from ompo_ros.task.contract import Contract
 from ompo_ros.task.robot import load_robot
@@ -83,7 +82,7 @@ def _read(file: str, contract: Contract) -> PolicyRuntime:
 
 def main() -> None:
     """Run the controller until it is stopped."""
-    favour_the_loop()
+    shorten_thread_switches()
     run_arm(PolicyController, lambda node: node.arm)
 
 

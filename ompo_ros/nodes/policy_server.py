@@ -17,25 +17,25 @@ from ompo_ros.nodes.parameters import PolicyServerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import (
     MAX_NAME,
+    actor_from_msg,
     artifact_to_msg,
     check_episode,
-    tensors_from_msg,
     transitions_from_msg,
 )
 from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
-from ompo_ros.policy.actor import shape_of
+from ompo_ros.nodes.wire.run_end import end_with_run
+from ompo_ros.policy.artifact import CheckedPolicy
 from ompo_ros.policy.errors import RefusedPolicy, RegistryError
-from ompo_ros.policy.files import Policy
 from ompo_ros.policy.gate import GateSettings, Verdict
 from ompo_ros.policy.keeper import PolicyKeeper
 from ompo_ros.policy.manifest import Training
-from ompo_ros.policy.registry import Registry
-from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE, Entry
+from ompo_ros.policy.records import plain
+from ompo_ros.policy.registry import ListedPolicy, Registry
+from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.text import plain
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData
@@ -43,7 +43,7 @@ from ompo_ros.transitions import InvalidData
 GATE_PERIOD = 0.2  # seconds between two looks at what waits
 REFUSALS_SAID, REFUSALS_PERIOD = 20, 10.0  # lines of the log at most, in so many seconds; the others are counted
 # A few of the target's observations are enough here; best effort never makes the collector wait for this node.
-SOME = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+SAMPLED = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 REFUSED = (InvalidData, RefusedPolicy, RegistryError, OSError)
 
 
@@ -70,7 +70,8 @@ class PolicyServer(Node):
         ours = self._identity.only_ours
         self.create_subscription(ActorWeights, "actor", ours(self._on_actor, "actor"), qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
-        self.create_subscription(TransitionBatch, "target/transitions", ours(self._on_transitions), SOME)
+        self.create_subscription(TransitionBatch, "target/transitions", ours(self._on_transitions), SAMPLED)
+        end_with_run(self, self._identity)
         self.create_service(ListPolicies, "~/list_policies", self._list)
         self.create_service(GetPolicy, "~/get_policy", self._get)
         self.create_service(ActivatePolicy, "~/activate_policy", self._activate)
@@ -101,12 +102,9 @@ class PolicyServer(Node):
     def _on_actor(self, msg: ActorWeights) -> None:
         started = time.monotonic()
         try:
-            tensors = tensors_from_msg(msg)
-            if shape_of(tensors).architecture != msg.architecture:
-                raise InvalidData("architecture", f"is {msg.architecture!r}, which is not what the tensors are")
             stamp = msg.stamp.sec + 1e-9 * msg.stamp.nanosec
             training = Training(msg.updates, msg.target_steps)
-            policy = self._keeper.accept(tensors, version=msg.version, stamp=stamp, training=training)
+            policy = self._keeper.accept(actor_from_msg(msg), version=msg.version, stamp=stamp, training=training)
         except REFUSED as error:
             self._refuse(f"weights {msg.version}", error)
             return
@@ -141,7 +139,7 @@ class PolicyServer(Node):
             self._channels[channel].publish(self._to_msg(policy, f"policy/{channel}"))
             self.get_logger().info(f"policy/{channel}: {policy.version}")
 
-    def _to_msg(self, policy: Policy, channel: str) -> PolicyArtifact:
+    def _to_msg(self, policy: CheckedPolicy, channel: str) -> PolicyArtifact:
         return self._identity.sign(artifact_to_msg(policy.onnx, version=policy.version), channel)
 
     def _refuse(self, what: str, error: Exception) -> None:
@@ -170,7 +168,7 @@ class PolicyServer(Node):
             candidate.version, self._episodes, lambda episodes: self._on_evaluated(candidate, episodes)
         )
 
-    def _on_evaluated(self, candidate: Policy, episodes: Episodes | None) -> None:
+    def _on_evaluated(self, candidate: CheckedPolicy, episodes: Episodes | None) -> None:
         """Judge a candidate; before it is refused as worse, stable is measured anew: the robot may have changed."""
         self._next_evaluation = time.monotonic() + self._pause
         if episodes is None:
@@ -193,7 +191,7 @@ class PolicyServer(Node):
         self.get_logger().info(f"measuring stable {stable} anew, since policy {candidate.version} seems worse")
         self._evaluation.evaluate(stable, self._episodes, on_stable_evaluated)
 
-    def _judge(self, candidate: Policy, episodes: Episodes) -> Verdict | None:
+    def _judge(self, candidate: CheckedPolicy, episodes: Episodes) -> Verdict | None:
         """Move stable if the episodes say so; None where the registry could not be read or written."""
         try:
             verdict = self._keeper.judge(candidate, episodes)
@@ -220,22 +218,8 @@ class PolicyServer(Node):
     # -- services -----------------------------------------------------------------------------------------------
 
     def _list(self, _: ListPolicies.Request, response: ListPolicies.Response) -> ListPolicies.Response:
-        response.policies = [self._info(entry) for entry in self._keeper.registry.entries]
+        response.policies = [_info(policy) for policy in self._keeper.registry.listing()]
         return response
-
-    def _info(self, entry: Entry) -> PolicyInfo:
-        registry, evaluation = self._keeper.registry, entry.evaluation
-        channels = [channel for channel in CHANNELS if registry.active(channel) == entry.version]
-        return PolicyInfo(
-            version=entry.version,
-            stamp=Time(sec=int(entry.stamp), nanosec=int(entry.stamp % 1 * 1e9)),
-            sha256=entry.sha256,
-            channels=channels,
-            pinned=any(registry.pinned(channel) for channel in channels),
-            success_rate=evaluation.success_rate if evaluation else float("nan"),
-            evaluated_episodes=evaluation.episodes if evaluation else 0,
-            note=registry.problem(entry.version) or entry.note,
-        )
 
     def _get(self, request: GetPolicy.Request, response: GetPolicy.Response) -> GetPolicy.Response:
         try:
@@ -280,13 +264,25 @@ class PolicyServer(Node):
 
     def _runtime(self, channel: str) -> PolicyRuntime:
         """The runtime of a channel's policy, kept as long as the channel stays on it."""
-        runtime, entry = self._runtimes.get(channel), self._keeper.registry.standing(channel)
-        if entry is None:
+        policy, runtime = self._keeper.policy(channel), self._runtimes.get(channel)
+        if policy is None:
             raise RegistryError(f"{channel} holds no policy yet")
-        if runtime is None or runtime.sha256 != entry.sha256:
-            runtime = PolicyRuntime(self._keeper.registry.load(entry.version).onnx, self._contract)
-            self._runtimes[channel] = runtime
+        if runtime is None or runtime.sha256 != policy.sha256:
+            runtime = self._runtimes[channel] = PolicyRuntime(policy, self._contract)
         return runtime
+
+
+def _info(policy: ListedPolicy) -> PolicyInfo:
+    return PolicyInfo(
+        version=policy.version,
+        stamp=Time(sec=int(policy.stamp), nanosec=int(policy.stamp % 1 * 1e9)),
+        sha256=policy.sha256,
+        channels=policy.channels,
+        pinned=policy.pinned,
+        success_rate=float("nan") if policy.success_rate is None else policy.success_rate,
+        evaluated_episodes=policy.episodes,
+        note=policy.note,
+    )
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import Identity, enabling_request
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
+from ompo_ros.nodes.wire.run_end import RunEnd
 from ompo_ros.transitions import InvalidData
 
 _EVALUATION_PATIENCE = 600.0  # s in which a failed evaluation is asked for again: the gate's own may take minutes
@@ -62,6 +63,7 @@ class RunManager(Node):
         self._next_waiting_line = time.monotonic() + _WAITING_PERIOD
         self._wanted: _Wanted | None = None
         self._evaluation = EvaluationClient(self, self._identity.run_id)
+        self._run_end = RunEnd(self, self._identity)
         self._enable = self.create_client(SetEnabled, "target_collector/set_enabled")
         ours = self._identity.only_ours
         self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
@@ -135,6 +137,7 @@ class RunManager(Node):
         self._write(lambda: self.get_logger().info(f"report: {write_report(self._folder, self._settings)}"))
         self._write(self._folder.keep_evaluations)
         self._unreported = False
+        self._run_end.announce()
         raise Finished
 
     def _write(self, write: Callable[[], object]) -> None:

@@ -6,25 +6,25 @@ import time
 
 import numpy as np
 import rclpy
-from builtin_interfaces.msg import Time
-from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
+from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from ompo_ros.nodes.parameters import SourceCollectorParameters
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.conversions import artifact_from_msg, metrics_from_msg, transitions_to_msg
+from ompo_ros.nodes.wire.conversions import metrics_from_msg, transitions_to_msg
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
+from ompo_ros.nodes.wire.policy_feed import PolicyFeed
 from ompo_ros.nodes.wire.process import run
-from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.sim.collection import Collection, FinishedEpisode
+from ompo_ros.nodes.wire.reports import episode_summary
+from ompo_ros.nodes.wire.run_end import end_with_run
+from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.sim.parameters import COLUMN_NAMES
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Float32Array, Task
-from ompo_ros.transitions import InvalidData
+from ompo_ros.transitions import InvalidData, Origin
 
 
 class SourceCollector(Node):
@@ -41,26 +41,18 @@ class SourceCollector(Node):
         self._contract = Task(given.task, given.reward).on(load_robot(given.robot))
         self._collection = Collection(self._env, own_seed)
         self._rng = np.random.default_rng(own_seed)
-        self._policy: PolicyRuntime | None = None
+        self._policies = PolicyFeed(self, "policy/latest", self._contract, self._identity, batch=self._arms)
         self._status: LearnerStatus | None = None
         self._sent_before = 0  # our share of what the learner had when we joined
-        self._sent = self._sequence = 0
+        self._sent = self._sequence = self._finished = 0
         self._session = time.time_ns()
         self._transitions = self.create_publisher(TransitionBatch, "source/transitions", qos.TRANSITIONS)
         self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
-        ours = self._identity.only_ours
-        self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
-        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        self.create_subscription(LearnerStatus, "status", self._identity.only_ours(self._on_status), qos.LATCHED)
+        end_with_run(self, self._identity)
         self.get_logger().info(
             f"{self._arms} arms of domain {given.domain!r} are ready, waiting for the learner's counts"
         )
-
-    def _on_policy(self, msg: PolicyArtifact) -> None:
-        try:
-            onnx = artifact_from_msg(msg)
-            self._policy = PolicyRuntime(onnx, self._contract, sha256=msg.sha256, batch=self._arms)
-        except (InvalidData, RefusedPolicy) as error:
-            self.get_logger().error(f"policy {msg.version} refused, the former one goes on: {error}")
 
     def _on_status(self, msg: LearnerStatus) -> None:
         try:
@@ -82,8 +74,10 @@ class SourceCollector(Node):
 
     def collect(self) -> None:
         """Play and send one batch."""
-        version = self._policy.version if self._policy else 0
-        transitions, episodes = self._collection.run(self._act, self._batch_steps, version)
+        policy = self._policies.newest()
+        act = self._explore_at_random if policy is None else lambda obs: policy.sample(obs, self._rng)
+        version = policy.version if policy else 0
+        transitions, episodes = self._collection.run(act, self._batch_steps, version)
         stamp = self.get_clock().now().to_msg()
         name = self.get_fully_qualified_name()
         self._transitions.publish(
@@ -99,31 +93,30 @@ class SourceCollector(Node):
         self._sequence += 1
         self._sent += len(transitions)
         for episode in episodes:
-            self._episodes.publish(_summary(episode, self._identity.run_id, name, stamp))
+            self._episodes.publish(
+                episode_summary(
+                    episode,
+                    origin=Origin.SOURCE,
+                    run_id=self._identity.run_id,
+                    collector_id=name,
+                    episode=self._finished,
+                    stamp=stamp,
+                    domain_names=COLUMN_NAMES,
+                )
+            )
+            self._finished += 1
 
-    def _act(self, obs: Float32Array) -> Float32Array:
-        if self._policy is None:
-            return self._rng.uniform(-1.0, 1.0, (self._arms, self._contract.action_size)).astype(np.float32)
-        return self._policy.sample(obs, self._rng)
+    def rest(self) -> None:
+        """Let a policy that came be loaded, beside the next batch; call it between two."""
+        self._policies.pause()
 
+    def destroy_node(self) -> None:
+        """End the loader before the node it reports to."""
+        self._policies.close()
+        super().destroy_node()
 
-def _summary(episode: FinishedEpisode, run_id: str, collector_id: str, stamp: Time) -> EpisodeSummary:
-    return EpisodeSummary(
-        stamp=stamp,
-        run_id=run_id,
-        collector_id=collector_id,
-        origin=EpisodeSummary.SOURCE,
-        outcome=EpisodeSummary.TRUNCATED,
-        episode=episode.index,
-        steps=episode.steps,
-        episode_return=episode.episode_return,
-        success=episode.success,
-        deterministic=False,
-        policy_version=episode.policy_version,
-        domain_id=episode.domain_id,
-        domain_names=list(COLUMN_NAMES),
-        domain_values=list(episode.domain),
-    )
+    def _explore_at_random(self, obs: Float32Array) -> Float32Array:
+        return self._rng.uniform(-1.0, 1.0, (len(obs), self._contract.action_size)).astype(np.float32)
 
 
 def spin(node: SourceCollector) -> None:
@@ -135,6 +128,7 @@ def spin(node: SourceCollector) -> None:
         if wanted:
             node.collect()
         executor.spin_once(timeout_sec=0.0 if wanted else 0.1)
+        node.rest()
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from ompo_ros.nodes.wire.learner_link import LearnerLink
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.policy_feed import PolicyFeed
 from ompo_ros.nodes.wire.process import run_arm
-from ompo_ros.policy.slot import favour_the_loop
+from ompo_ros.policy.runtime import shorten_thread_switches
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
@@ -72,7 +72,7 @@ class TargetCollector(Node):
 
 def main() -> None:
     """Run the collector until it is stopped."""
-    favour_the_loop()
+    shorten_thread_switches()
     run_arm(TargetCollector, lambda node: node.arm)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ompo_ros.policy.text import plain
+from ompo_ros.policy.records import plain
 
 
 class RefusedPolicy(ValueError):

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ompo_ros.policy.actor import Float32Array
-from ompo_ros.policy.files import Policy
-from ompo_ros.policy.manifest import Evaluation
-from ompo_ros.policy.parity import TOLERANCE, forward
+from ompo_ros.policy.artifact import CheckedPolicy
+from ompo_ros.policy.graph import TOLERANCE
+from ompo_ros.task.acting import Evaluation, count_episodes
 
 GRID = 2_000  # points of the integral over a success rate
 
@@ -45,7 +45,11 @@ class Verdict:
 
 
 def judge_behaviour(
-    candidate: Policy, stable: Policy | None, obs: Float32Array, next_obs: Float32Array, settings: GateSettings
+    candidate: CheckedPolicy,
+    stable: CheckedPolicy | None,
+    obs: Float32Array,
+    next_obs: Float32Array,
+    settings: GateSettings,
 ) -> Verdict:
     """Parity, action bounds and smoothness, on consecutive observations recorded on the target."""
     error = candidate.manifest.parity.max_error
@@ -101,16 +105,7 @@ class RunningSuccess:
 
     @property
     def evaluation(self) -> Evaluation | None:
-        return evaluation_of(self._episodes)
-
-
-def evaluation_of(episodes: Iterable[tuple[bool, float]]) -> Evaluation | None:
-    """Count pairs of success and return; None where there are none."""
-    pairs = list(episodes)
-    if not pairs:
-        return None
-    mean = math.fsum(value for _, value in pairs) / len(pairs)
-    return Evaluation(len(pairs), sum(success for success, _ in pairs), mean)
+        return count_episodes(self._episodes)
 
 
 # -- the tests ------------------------------------------------------------------------------------------------------
@@ -140,9 +135,9 @@ def drop_significance(now: Evaluation, before: Evaluation) -> float:
     return sum(math.comb(successes, k) * math.comb(total - successes, now.episodes - k) for k in found) / ways
 
 
-def _behaviour(policy: Policy, obs: Float32Array, next_obs: Float32Array) -> tuple[float, float]:
+def _behaviour(policy: CheckedPolicy, obs: Float32Array, next_obs: Float32Array) -> tuple[float, float]:
     """Largest entry of an action, and the mean change of an entry from one step to the next."""
-    before, after = forward(policy.tensors, obs)[0], forward(policy.tensors, next_obs)[0]
+    before, after = policy.actor.forward(obs)[0], policy.actor.forward(next_obs)[0]
     return float(max(np.abs(before).max(), np.abs(after).max())), float(np.abs(after - before).mean())
 
 

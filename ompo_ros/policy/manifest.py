@@ -11,21 +11,21 @@ import onnx
 import onnxruntime
 
 import ompo_ros
-from ompo_ros.policy.actor import ARCHITECTURES, Tensors, shape_of, weights_digest
-from ompo_ros.policy.decode import DecodeError, decode
+from ompo_ros.policy.actor import ARCHITECTURES, Actor
 from ompo_ros.policy.errors import InvalidManifest
-from ompo_ros.policy.export import OPSET
+from ompo_ros.policy.graph import OPSET, Parity
+from ompo_ros.policy.records import DecodeError, decode
+from ompo_ros.task.acting import Evaluation
 from ompo_ros.task.contract import Contract
 
 FORMAT = 1
 MAX_TEXT = 262_144  # characters
 MAX_STAMP = 2.0**33  # seconds since the epoch, either way
 MAX_COUNT = 2**64  # of updates, steps
-MAX_EPISODES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Normalizer:
+class ObservationScaling:
     """Observations enter the network as `clip((obs - mean) * scale, -clip, clip)`; the graph does it itself."""
 
     mean: tuple[float, ...]
@@ -46,32 +46,6 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Parity:
-    """How far the exported graph is from the actor's definition, at most, over so many observations."""
-
-    max_error: float
-    random_observations: int
-    recorded_observations: int
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Deterministic episodes on the target."""
-
-    episodes: int
-    successes: int
-    mean_return: float
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.successes <= self.episodes and 1 <= self.episodes <= MAX_EPISODES):
-            raise ValueError(f"{self.successes} successes in {self.episodes} episodes are impossible")
-
-    @property
-    def success_rate(self) -> float:
-        return self.successes / self.episodes
-
-
-@dataclass(frozen=True)
 class Manifest:
     """The whole of it; `contract` holds names, order, units, scale, limits and rate."""
 
@@ -82,7 +56,7 @@ class Manifest:
     hidden: int
     weights_sha256: str
     contract: Contract
-    normalizer: Normalizer
+    normalizer: ObservationScaling
     training: Training
     parity: Parity
     evaluation: Evaluation | None
@@ -114,37 +88,29 @@ class Manifest:
 
 
 def describe(
-    tensors: Tensors,
-    contract: Contract,
-    *,
-    version: int,
-    stamp: float,
-    training: Training,
-    parity: Parity,
-    evaluation: Evaluation | None = None,
+    actor: Actor, contract: Contract, *, version: int, stamp: float, training: Training, parity: Parity
 ) -> Manifest:
     """Make the manifest of an actor exported here and now."""
-    shape = shape_of(tensors)
     return Manifest(
         format=FORMAT,
         version=version,
         stamp=stamp,
-        architecture=shape.architecture,
-        hidden=shape.hidden,
-        weights_sha256=weights_digest(tensors),
+        architecture=actor.shape.architecture,
+        hidden=actor.shape.hidden,
+        weights_sha256=actor.sha256,
         contract=contract,
-        normalizer=normalizer_of(tensors),
+        normalizer=observation_scaling(actor),
         training=training,
         parity=parity,
-        evaluation=evaluation,
+        evaluation=None,
         software=software_versions(),
     )
 
 
-def normalizer_of(tensors: Tensors) -> Normalizer:
+def observation_scaling(actor: Actor) -> ObservationScaling:
     """The normalizer among an actor's tensors, as numbers a person can read."""
-    mean, scale = (tuple(map(float, tensors[name])) for name in ("obs_mean", "obs_scale"))
-    return Normalizer(mean, scale, float(tensors["obs_clip"]))
+    mean, scale = (tuple(map(float, actor.tensors[name])) for name in ("obs_mean", "obs_scale"))
+    return ObservationScaling(mean, scale, float(actor.tensors["obs_clip"]))
 
 
 def software_versions() -> dict[str, str]:

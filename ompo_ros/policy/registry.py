@@ -9,15 +9,42 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from ompo_ros.files import InUse, lock, write_whole
+from ompo_ros.policy.artifact import CheckedPolicy, policy_bytes, read_policy
 from ompo_ros.policy.errors import DamagedPolicy, RefusedPolicy, RegistryError, UnreadablePolicy
-from ompo_ros.policy.files import Policy, policy_bytes, read_policy
-from ompo_ros.policy.registry_folder import LOCK, POLICIES, STATE, Found, delete_leftovers, find_state
-from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE, Entry, Move, State
-from ompo_ros.policy.text import plain
+from ompo_ros.policy.records import plain
+from ompo_ros.policy.registry_state import (
+    CHANNELS,
+    LATEST,
+    LOCK,
+    POLICIES,
+    STABLE,
+    STATE,
+    Entry,
+    Found,
+    Move,
+    State,
+    delete_leftovers,
+    find_state,
+)
+
+
+@dataclass(frozen=True)
+class ListedPolicy:
+    """One policy as a list shows it."""
+
+    version: int
+    stamp: float
+    channels: tuple[str, ...]
+    pinned: bool
+    success_rate: float | None
+    episodes: int
+    sha256: str
+    note: str
 
 
 class Registry:
@@ -61,6 +88,10 @@ class Registry:
         """How the channels came to where they are, oldest first."""
         return self._state.moves
 
+    def listing(self) -> list[ListedPolicy]:
+        """Every policy as a user wants to see it, oldest first."""
+        return [self._listed(entry) for entry in self.entries]
+
     def active(self, channel: str) -> int:
         """The version a channel stands on, 0 for none."""
         return self._state.active(_known(channel))
@@ -84,7 +115,7 @@ class Registry:
             return f"DAMAGED: {self.damaged[version]}"
         return f"UNREADABLE NOW: {self._unreadable[version]}" if version in self._unreadable else ""
 
-    def load(self, version: int) -> Policy:
+    def load(self, version: int) -> CheckedPolicy:
         """A policy, checked from its first to its last byte."""
         entry = self._state.find(version)
         if entry is None:
@@ -98,16 +129,15 @@ class Registry:
 
     # -- writing ------------------------------------------------------------------------------------------------
 
-    def add(self, policy: Policy, note: str, *, channel: str | None = None) -> Entry:
+    def add(self, policy: CheckedPolicy, note: str, *, channel: str | None = None) -> Entry:
         """Keep a policy and, unless a user holds `channel`, move that there: one step, done whole or not at all."""
         self._require_writer()
-        version, manifest, now, note = policy.version, policy.manifest, time.time(), plain(note)
-        old = self._state.find(version)
-        if old and old.weights_sha256 != manifest.weights_sha256 and self._must_stay(version):
+        version, now, note = policy.version, time.time(), plain(note)
+        entry, old = Entry.of(policy, now, note), self._state.find(version)
+        if old and old.weights_sha256 != entry.weights_sha256 and self._must_stay(version):
             raise RegistryError(
                 f"policy {version} is in use with other weights: resume that learner or change the folder"
             )
-        entry = Entry(version, policy.sha256, manifest.weights_sha256, now, note, manifest.evaluation)
         state = self._state.with_entry(entry)
         if channel is not None and not self.pinned(channel):
             state = state.with_move(channel, version, note, now)
@@ -130,6 +160,19 @@ class Registry:
         return previous
 
     # -- inside -------------------------------------------------------------------------------------------------
+
+    def _listed(self, entry: Entry) -> ListedPolicy:
+        channels = tuple(channel for channel in CHANNELS if self.active(channel) == entry.version)
+        return ListedPolicy(
+            version=entry.version,
+            stamp=entry.stamp,
+            channels=channels,
+            pinned=any(self.pinned(channel) for channel in channels),
+            success_rate=entry.evaluation.success_rate if entry.evaluation else None,
+            episodes=entry.evaluation.episodes if entry.evaluation else 0,
+            sha256=entry.sha256,
+            note=self.problem(entry.version) or entry.note,
+        )
 
     def _must_stay(self, version: int) -> bool:
         """Whether people rely on this very policy."""

@@ -1,32 +1,44 @@
-"""A policy on a robot: one thread, no allocation, and no action before robot and policy agreed on the contract."""
+"""A policy on a robot: one thread, no allocation, no action before robot and policy agree; swapped beside the loop."""
 
 from __future__ import annotations
 
 import math
+import sys
+import threading
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
-from ompo_ros.policy.actor import Float32Array
-from ompo_ros.policy.engine import Engine
-from ompo_ros.policy.errors import ContractMismatch
-from ompo_ros.policy.files import Policy, read_policy
+from ompo_ros.policy.artifact import CheckedPolicy, read_policy
+from ompo_ros.policy.errors import ContractMismatch, RefusedPolicy
+from ompo_ros.policy.graph import Engine
 from ompo_ros.task.contract import Contract
-from ompo_ros.transitions import InvalidData
+from ompo_ros.transitions import Float32Array, InvalidData
 
 # What a robot must fulfil; rewards and episode lengths matter to learning only.
 ROBOT_FIELDS = ("robot", "frame", "joint_names", "control_rate", "observation", "action", "action_limit")
+_SWITCH_INTERVAL: Final = 1e-4  # s
 
 
 class PolicyRuntime:
     """Acts for one robot, or for `batch` of them at once; results are overwritten by the next call."""
 
-    def __init__(self, onnx: bytes, contract: Contract, *, sha256: str | None = None, batch: int | None = None) -> None:
-        """Load a file for a robot that fulfils `contract`; raises RefusedPolicy, telling the reason by its class."""
-        policy = read_policy(onnx, sha256=sha256)
+    def __init__(
+        self,
+        policy: CheckedPolicy | bytes,
+        contract: Contract,
+        *,
+        sha256: str | None = None,
+        batch: int | None = None,
+    ) -> None:
+        """Load a policy for a robot that fulfils `contract`, bytes after checking them; raises RefusedPolicy."""
+        if not isinstance(policy, CheckedPolicy):
+            policy = read_policy(policy, sha256=sha256)
         require_contract(policy, contract)
         self.manifest = policy.manifest
         self.sha256 = policy.sha256
-        self._engine = Engine(onnx, batch or 1, contract.observation_size, contract.action_size)
+        self._engine = Engine(policy.onnx, batch or 1, contract.observation_size, contract.action_size)
         self._engine.warm_up()
         engine, row = self._engine, slice(None) if batch else 0
         self._obs, self._action = engine.obs[row], engine.action[row]
@@ -60,7 +72,7 @@ class PolicyRuntime:
         self._engine.run()
 
 
-def require_contract(policy: Policy, contract: Contract) -> None:
+def require_contract(policy: CheckedPolicy, contract: Contract) -> None:
     """Refuse a policy made for another robot, other joints or signals, another order, scale or rate."""
     for field in ROBOT_FIELDS:
         made_for, here = getattr(policy.manifest.contract, field), getattr(contract, field)
@@ -78,3 +90,58 @@ def _difference(made_for: object, here: object) -> str:
         place = next(i for i, pair in enumerate(zip(made_for, here, strict=True)) if pair[0] != pair[1])
         return f"entry {place} is {made_for[place]}, here {here[place]}"
     return f"{made_for}, here {here}"
+
+
+# -- swapping -------------------------------------------------------------------------------------------------------
+
+
+def shorten_thread_switches() -> None:
+    """Let a loop that wakes up take the interpreter from the loader within 0.1 ms, not 5: for the whole process."""
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+
+
+class PolicySlot:
+    """Holds the runtime a loop acts with; newer ones are loaded in a thread beside it, and asking never waits."""
+
+    def __init__(
+        self, contract: Contract, on_refused: Callable[[RefusedPolicy], None], *, batch: int | None = None
+    ) -> None:
+        self._contract, self._on_refused, self._batch = contract, on_refused, batch
+        self._offered: tuple[bytes, str] | None = None
+        self._pausing = False
+        self._changed = threading.Condition()
+        self._closed = False
+        self.runtime: PolicyRuntime | None = None  # read it once a step
+        self._thread = threading.Thread(target=self._load_offers, name="policy loader", daemon=True)
+        self._thread.start()
+
+    def offer(self, onnx: bytes, sha256: str) -> None:
+        """Hand in a policy; one that was not yet begun to load is skipped for it."""
+        with self._changed:
+            self._offered = (onnx, sha256)
+
+    def pause(self) -> None:
+        """Call it at the end of each step: loading begins only then, to be over before the next."""
+        if self._offered is not None:
+            with self._changed:
+                self._pausing = True
+                self._changed.notify()
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _load_offers(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or (self._pausing and self._offered is not None))
+                if self._closed or self._offered is None:
+                    return
+                (onnx, sha256), self._offered, self._pausing = self._offered, None, False
+            try:
+                self.runtime = PolicyRuntime(onnx, self._contract, sha256=sha256, batch=self._batch)
+            except RefusedPolicy as refusal:
+                self._on_refused(refusal)

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ompo_ros.sim.panda import PandaVectorEnv
+from ompo_ros.task.acting import EpisodeResult
 from ompo_ros.task.tasks import Float32Array
 from ompo_ros.transitions import Origin, Transitions
 
 Act = Callable[[Float32Array], Float32Array]
-
-
-@dataclass(frozen=True)
-class FinishedEpisode:
-    """What an arm's episode came to."""
-
-    index: int  # counts the finished episodes of all arms
-    steps: int
-    episode_return: float
-    success: bool
-    policy_version: int
-    domain_id: int
-    domain: tuple[float, ...]  # the values of `COLUMN_NAMES` it was played under
 
 
 class Collection:
@@ -37,9 +24,8 @@ class Collection:
         self._obs, _ = env.reset(seed=seed)
         self._step = np.zeros(env.num_envs, dtype=np.uint32)
         self._return = np.zeros(env.num_envs)
-        self._finished = 0
 
-    def run(self, act: Act, steps: int, policy_version: int) -> tuple[Transitions, list[FinishedEpisode]]:
+    def run(self, act: Act, steps: int, policy_version: int) -> tuple[Transitions, list[EpisodeResult]]:
         """Let every arm take `steps` steps by `act`; returns them step by step, arm by arm."""
         n, episodes = self._env.num_envs, []
         columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
@@ -58,19 +44,19 @@ class Collection:
         joined = {name: np.concatenate(parts) for name, parts in columns.items()}
         return Transitions(origin=Origin.SOURCE, policy_version=version, **joined), episodes
 
-    def _finish(self, arm: int, info: dict[str, Any], policy_version: int) -> FinishedEpisode:
-        episode = FinishedEpisode(
-            index=self._finished,
+    def _finish(self, arm: int, info: dict[str, Any], policy_version: int) -> EpisodeResult:
+        result = EpisodeResult(
             steps=int(self._step[arm]),
             episode_return=float(self._return[arm]),
             success=bool(info["is_success"][arm]),
+            completed=True,
+            deterministic=False,
             policy_version=policy_version,
             domain_id=int(info["domain_id"][arm]),
             domain=tuple(info["domain"][arm].tolist()),
         )
-        self._finished += 1
         self._step[arm], self._return[arm] = 0, 0.0
-        return episode
+        return result
 
 
 _COLUMNS = ("obs", "action", "reward", "next_obs", "terminated", "truncated", "step", "domain_id")

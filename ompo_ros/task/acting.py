@@ -42,7 +42,7 @@ class EpisodeResult:
     deterministic: bool
     policy_version: int  # at the last step; 0 for random actions
     domain_id: int = 0
-    domain: tuple[float, ...] = ()  # what was randomized, empty where that is not known
+    domain: tuple[float, ...] = ()  # the values it was played under, empty where they are not known
 
 
 @dataclass(frozen=True)

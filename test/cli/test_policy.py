@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from launch_ros.actions import Node as NodeAction
 
-from ompo_ros.policy.files import make_policy
-from ompo_ros.policy.manifest import Evaluation, Training
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import make_policy
+from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, STABLE
+from ompo_ros.task.acting import Evaluation
 from ompo_ros.task.tasks import Task
 
 CONTRACT = Task("reach", "dense").contract
@@ -28,7 +30,7 @@ def make(version: int):
     limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
     tensors = {name: rng.normal(0.0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()}
     tensors |= {name: np.array(value, np.float32) for name, value in limits.items()}
-    return make_policy(tensors, CONTRACT, version=version, stamp=1.0, training=Training(5, 6))
+    return make_policy(Actor(tensors), CONTRACT, version=version, stamp=1.0, training=Training(5, 6))
 
 
 def ompo(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -38,10 +38,10 @@ def resumed(folder, **given):
     return resumed_arguments(folder, {**defaults, **given}, given)
 
 
-def test_nothing_given_means_all_as_it_was(folder, params):
+def test_nothing_given_means_all_as_it_was(folder):
     arguments, changes = resumed(folder)
     assert (arguments["algorithm"], arguments["target_steps"]) == ("sac", "300")
-    assert arguments["params_file"] == str(params)
+    assert arguments["params_file"] == str(folder / "params.yaml")
     assert (arguments["resume"], arguments["run_dir"]) == ("true", str(folder))
     assert changes == []
 

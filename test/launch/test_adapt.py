@@ -16,9 +16,11 @@ from launched import Launched, shown_arguments
 from ompo_ros.learning import checkpoint, make_agent
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.resources import resource_path
 from ompo_ros.task.tasks import Task
 
 NODES = ("learner", "policy_server", "source_collector", "robot_sim", "target_collector", "run_manager")
+ROLES = ("learner", "source", "target")
 PARAMETERS = """
 /**/learner:
   ros__parameters:
@@ -28,9 +30,9 @@ PARAMETERS = """
     publish_period: 0.3
     checkpoint_period: 1.0
     learning: {threads: 1, hidden_size: 32, batch_size: 64, local_capacity: 100, global_capacity: 20000}
-/**/source_collector:
+/ompo/source_collector:
   ros__parameters: {arms: 4, batch_steps: 8}
-/**/policy_server:
+policy_server:
   ros__parameters: {gate: false}
 /**/run_manager:
   ros__parameters: {episodes_before: 2, episodes_after: 3, progress_period: 1.0}
@@ -79,7 +81,7 @@ def start(tmp_path, ros_domain):
 def test_a_run_goes_from_first_step_to_report_by_itself(start):
     run = start()
     assert run.end(200) == 0, run.output
-    assert re.findall("ending: .*", run.output) == ["ending: the run is over"]
+    assert len(re.findall(r"ending: (the run is over|\w+-\d+ ended)\n", run.output)) == 1, "none or twice"
     assert "4 arms of domain" in run.output, "the sources did not hear of the parameter file"
     report = (run.run_dir / "report.md").read_text()
     assert re.search(r"\| after \| \d+% of 3 episodes", report)
@@ -202,10 +204,13 @@ def test_a_finished_run_is_spoiled_neither_by_a_refused_resume_nor_by_a_plain_on
 
 @pytest.mark.timeout(200)
 def test_a_plain_resume_goes_on_with_what_the_run_was_started_with(start, tmp_path):
-    run = start(target_steps=77777)
+    domain = tmp_path / "mine.yaml"
+    domain.write_text(resource_path("config/domains/paper.yaml").read_text())
+    run = start(target_steps=77777, target_domain=domain)
     run.wait_for(r"[1-9]\d\d/77777 steps")
     assert run.interrupt() == 0, run.output
     (tmp_path / "params.yaml").unlink()
+    domain.unlink()
     resumed = start.plain(resume="true", run_dir=run.run_dir)
     resumed.wait_for(r"resumed from .*: [1-9]\d* updates")
     resumed.wait_for("4 arms of domain")
@@ -214,12 +219,13 @@ def test_a_plain_resume_goes_on_with_what_the_run_was_started_with(start, tmp_pa
     assert resumed.interrupt() == 0, resumed.output
 
 
-@pytest.mark.timeout(120)
-def test_settings_that_a_node_refuses_end_the_run_with_the_reason(start):
-    run = start(algorithm="darc", setting="stationary")
-    assert run.end() == 1, run.output
-    assert "darc compares source and target" in run.output
-    assert re.search(r"learner-\d+ refused its settings", run.output)
+@pytest.mark.timeout(240)
+def test_roles_that_were_started_apart_end_with_their_run(start, tmp_path):
+    roles = [start(role=role, run_id="shared", run_dir=tmp_path / role, target_steps=120) for role in ROLES]
+    for run in roles:
+        assert run.end(200) == 0, run.output
+        assert run.left_behind() == []
+    assert "after" in (tmp_path / "target" / "report.md").read_text()
 
 
 @pytest.mark.timeout(120)
@@ -264,3 +270,7 @@ def test_arguments_are_described_and_wrong_ones_refused(start):
     run = start(algorithm="magic")
     assert run.end() == 1
     assert "magic" in run.output
+    run = start(algorithm="darc", setting="stationary")
+    assert run.end() == 1, run.output
+    assert "darc compares source and target" in run.output
+    assert re.search(r"learner-\d+ refused its settings", run.output)

@@ -11,9 +11,9 @@ from probe import Probe
 from shipped_policy import shipped_policy
 
 from ompo_ros.nodes.wire import qos
-from ompo_ros.policy.manifest import Evaluation
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import STABLE
+from ompo_ros.task.acting import Evaluation
 from ompo_ros.task.tasks import Task
 
 # Steps of the arm after which its drives begin to creep.
@@ -119,8 +119,13 @@ def test_a_file_is_run_and_a_wrong_one_ends_the_launch_with_a_sentence(start, tm
 @pytest.mark.timeout(60)
 def test_arguments_are_described_and_wrong_ones_refused(start, tmp_path):
     shown = shown_arguments("deploy.launch.py")
-    for argument in ("policy", "registry_dir", "target", "driver", "enabled", "dry_run", "speed_scale", "namespace"):
+    for argument in ("policy", "registry_dir", "target", "driver", "enabled", "dry_run", "speed_scale", "params_file"):
         assert f"'{argument}':" in shown
     both = start(policy="a.onnx", registry_dir=tmp_path)
     assert both.end() == 1
     assert "choose one" in both.output
+    params = tmp_path / "mine.yaml"
+    params.write_text("policy_controller:\n  ros__parameters: {speed_scale: 0.3}\n")
+    set_twice = start(params_file=params)
+    assert set_twice.end() == 1
+    assert "sets speed_scale of policy_controller" in set_twice.output

@@ -11,7 +11,7 @@ from shipped_policy import shipped_tensors
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import tensors_to_msgs
-from ompo_ros.policy.actor import shape_of
+from ompo_ros.policy.actor import Actor
 
 EPISODES = 12  # that prove a policy
 EXPLORED = 8  # episodes before, for the gate to have observations
@@ -54,7 +54,7 @@ class Learner(Probe):
 
     def publish(self, version: int, shift: float) -> None:
         actor = shipped_tensors(shift)
-        tensors, kind = tensors_to_msgs(actor), shape_of(actor).architecture
+        tensors, kind = tensors_to_msgs(actor), Actor(actor).shape.architecture
         self.actor.publish(ActorWeights(version=version, architecture=kind, tensors=tensors, obs_dim=20, act_dim=7))
 
     def policies(self):

@@ -11,7 +11,7 @@ from learner_peer import Collectors, learner_action
 from ompo_msgs.msg import EpisodeSummary, TransitionBatch
 
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.conversions import tensors_from_msg
+from ompo_ros.nodes.wire.conversions import actor_from_msg
 from ompo_ros.transitions import Origin
 
 LAST = 2**64 - 1
@@ -84,7 +84,7 @@ def test_one_monstrous_value_is_refused_by_its_field_and_spoils_nothing(
         collectors.send(Origin.TARGET)
         collectors.until(updates=64)
         collectors.probe.spin_until(lambda: collectors.actors and collectors.actors[-1].updates == 64)
-        assert tensors_from_msg(collectors.actors[-1])  # which refuses whatever is not finite
+        assert actor_from_msg(collectors.actors[-1])  # which refuses whatever is not finite
 
 
 def hostile_changes(rng) -> dict:

@@ -12,7 +12,7 @@ from ompo_msgs.msg import LearnerStatus
 from std_srvs.srv import SetBool, Trigger
 
 from ompo_ros.learning import Config, checkpoint, make_agent
-from ompo_ros.nodes.wire.conversions import tensors_from_msg
+from ompo_ros.nodes.wire.conversions import actor_from_msg
 from ompo_ros.transitions import Origin
 
 
@@ -80,7 +80,7 @@ def test_learns_from_both_streams_and_publishes_actors_until_its_steps_are_taken
     collectors.probe.spin_until(lambda: collectors.status[-1].state == LearnerStatus.FINISHED)
     assert collectors.status[-1].updates == 64
     collectors.probe.spin_until(lambda: collectors.actors and collectors.actors[-1].updates == 64)
-    assert tensors_from_msg(collectors.actors[-1])["weight_0"].shape == (20, 16)
+    assert actor_from_msg(collectors.actors[-1]).tensors["weight_0"].shape == (20, 16)
     versions = [actor.version for actor in collectors.actors]
     assert versions == sorted(set(versions))
 

@@ -12,7 +12,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from ompo_ros.learning import Config, checkpoint, make_agent
 from ompo_ros.learning.learner_folder import LearnerFolder
-from ompo_ros.nodes.wire.conversions import metrics_from_msg, tensors_from_msg
+from ompo_ros.nodes.wire.conversions import actor_from_msg, metrics_from_msg
 from ompo_ros.transitions import Origin
 
 
@@ -157,7 +157,7 @@ def test_networks_that_blow_up_again_and_again_pause_the_learner_and_never_get_o
     collectors.send(Origin.TARGET)
     collectors.until(state=LearnerStatus.PAUSED)
     assert metrics_from_msg(collectors.status[-1])["recoveries"] == 3
-    assert all(tensors_from_msg(actor) for actor in collectors.actors)  # which refuses whatever is not finite
+    assert all(actor_from_msg(actor) for actor in collectors.actors)  # which refuses whatever is not finite
     assert collectors.probe.call(Trigger, "learner/save_checkpoint", Trigger.Request()).success
     assert checkpoint.load(checkpoint.newest_good(tmp_path / "checkpoints"), device="cpu").updates > 0
     collectors.probe.call(SetBool, "learner/set_paused", SetBool.Request(data=False))

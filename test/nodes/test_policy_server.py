@@ -19,9 +19,9 @@ from rclpy.action import ActionServer
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import tensors_to_msgs, transitions_to_msg
-from ompo_ros.policy.files import make_policy, read_policy
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import make_policy, read_policy
 from ompo_ros.policy.manifest import Training
-from ompo_ros.policy.parity import forward
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
@@ -175,7 +175,7 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     onnx = bytes(world.seen["latest"][0].onnx)
     assert read_policy(onnx).manifest.training == Training(3, 3)
     obs = np.linspace(-1, 1, 20, dtype=np.float32)
-    action, _, _ = forward(tensors(3), obs)
+    action, _, _ = Actor(tensors(3)).forward(obs)
     np.testing.assert_allclose(PolicyRuntime(onnx, CONTRACT).act(obs), action, atol=1e-5)
 
     answer = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
@@ -277,7 +277,7 @@ def unusable(request, tmp_path):
         return folder, "choose an empty or a new folder"
     registry = Registry(folder)
     training = Training(1, 1)
-    policy = make_policy(tensors(1), CONTRACT, version=1, stamp=1.0, training=training)
+    policy = make_policy(Actor(tensors(1)), CONTRACT, version=1, stamp=1.0, training=training)
     registry.add(policy, "proven", channel=STABLE)
     registry.close()
     (file,) = (folder / "policies").iterdir()
@@ -365,7 +365,7 @@ def test_act_follows_a_version_that_was_learned_again(world, server):
         world.actor.publish(weights(1, tensors=tensors_to_msgs(tensors(seed))))
         world.spin_until(lambda n=n: len(world.seen["latest"]) == n)
         answer = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
-        action, _, _ = forward(tensors(seed), obs)
+        action, _, _ = Actor(tensors(seed)).forward(obs)
         np.testing.assert_allclose(np.frombuffer(answer.action, np.float32), action, atol=1e-5)
 
 

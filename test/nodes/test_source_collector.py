@@ -3,15 +3,17 @@
 import launch
 import launch_pytest
 import pytest
+from example_policies import make
 from launch_ros.actions import Node as NodeAction
-from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
+from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
 
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.conversions import check_episode, transitions_from_msg
+from ompo_ros.nodes.wire.conversions import artifact_to_msg, check_episode, transitions_from_msg
 from ompo_ros.nodes.wire.streams import StreamCounts
 from ompo_ros.transitions import Origin
 
 BATCH = 4 * 5
+NAMES = {"/source_0", "/source_1"}
 
 
 def source(index):
@@ -69,3 +71,25 @@ def test_a_finished_learner_gets_nothing_more(probe):
     status.publish(LearnerStatus(state=LearnerStatus.FINISHED, source_budget=1000))
     probe.spin_for(0.5)
     assert batches == []
+
+
+@pytest.mark.launch(fixture=graph)
+def test_sources_act_by_the_newest_policy_and_keep_it_when_one_is_refused(probe):
+    node, batches = probe.node, []
+    node.create_subscription(TransitionBatch, "source/transitions", batches.append, qos.TRANSITIONS)
+    status = node.create_publisher(LearnerStatus, "status", qos.LATCHED)
+    policies = node.create_publisher(PolicyArtifact, "policy/latest", qos.LATCHED)
+    probe.spin_until(lambda: status.get_subscription_count() == policies.get_subscription_count() == 2)
+    status.publish(LearnerStatus(state=LearnerStatus.TRAINING, source_budget=10**6))
+
+    def by_both(version):
+        return {batch.collector_id for batch in batches if batch.policy_version[-1] == version} == NAMES
+
+    probe.spin_until(lambda: by_both(0))
+    for version in (1, 2):
+        policies.publish(artifact_to_msg(make(version).onnx, version=version))
+        probe.spin_until(lambda version=version: by_both(version))
+    policies.publish(artifact_to_msg(make(3).onnx[:-1], version=3))
+    policies.publish(artifact_to_msg(make(4).onnx, version=4))
+    probe.spin_until(lambda: by_both(4))
+    assert {batch.policy_version[-1] for batch in batches} == {0, 1, 2, 4}

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from example_policies import REACH, make, make_tensors
+from example_policies import make, make_tensors
 
 from ompo_ros.policy import errors
-from ompo_ros.policy.files import MAX_BYTES, make_policy, read_policy
-from ompo_ros.policy.manifest import Training
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import MAX_BYTES, read_policy
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST
 
@@ -51,8 +51,7 @@ def test_what_is_no_policy_file_is_refused_without_reading_it(tmp_path, make_pat
 
 
 def test_the_largest_actor_fits_into_a_file_and_a_wider_one_is_refused():
-    largest = make_tensors("layernorm_tanh", hidden=1_024)
-    assert len(make_policy(largest, REACH, version=1, stamp=0.0, training=Training(1, 1)).onnx) < MAX_BYTES < 8_000_000
+    assert len(make(architecture="layernorm_tanh", hidden=1_024).onnx) < MAX_BYTES < 8_000_000
     with pytest.raises(errors.InvalidWeights, match="1 to 1024"):
         make(hidden=1_025)
 
@@ -61,7 +60,7 @@ def test_the_largest_actor_fits_into_a_file_and_a_wider_one_is_refused():
 def test_a_policy_of_absurd_deviations_is_refused(low, high):
     limits = {"log_std_min": np.array(low, np.float32), "log_std_max": np.array(high, np.float32)}
     with pytest.raises(errors.InvalidWeights, match="log_std"):
-        make_policy(make_tensors() | limits, REACH, version=1, stamp=0.0, training=Training(1, 1))
+        Actor(make_tensors() | limits)
 
 
 def with_manifest(change) -> bytes:
@@ -140,7 +139,7 @@ def test_a_registry_is_listed_with_its_warnings(tmp_path):
 HOSTILE = """
 import resource
 from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.files import MAX_BYTES, read_policy
+from ompo_ros.policy.artifact import MAX_BYTES, read_policy
 
 def field(number, body):
     size, length = len(body), bytearray()

@@ -6,8 +6,8 @@ import random
 import pytest
 from example_policies import REACH, make
 
+from ompo_ros.policy.artifact import read_policy
 from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.files import read_policy
 from ompo_ros.policy.manifest import Manifest
 from ompo_ros.policy.runtime import PolicyRuntime
 
@@ -62,8 +62,8 @@ def test_with_a_checksum_of_its_own_a_mutated_file_loads_only_as_a_well_formed_p
             read = read_policy(changed)
         except RefusedPolicy:
             continue
-        assert {name: values.tobytes() for name, values in read.tensors.items()} == {
-            name: values.tobytes() for name, values in policy.tensors.items()
+        assert {name: values.tobytes() for name, values in read.actor.tensors.items()} == {
+            name: values.tobytes() for name, values in policy.actor.tensors.items()
         }
         assert read.manifest.weights_sha256 == policy.manifest.weights_sha256
         PolicyRuntime(changed, read.manifest.contract)

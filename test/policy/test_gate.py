@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from example_policies import REACH, make, make_tensors
 
-from ompo_ros.policy.files import make_policy
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import make_policy
 from ompo_ros.policy.gate import (
     GateSettings,
     drop_significance,
@@ -18,7 +19,8 @@ from ompo_ros.policy.gate import (
     probability_at_least,
     probability_not_worse,
 )
-from ompo_ros.policy.manifest import Evaluation, Training
+from ompo_ros.policy.manifest import Training
+from ompo_ros.task.acting import Evaluation
 
 SETTINGS = GateSettings()
 
@@ -109,7 +111,7 @@ def test_a_policy_as_smooth_as_stable_passes():
 def test_a_policy_that_shakes_the_arm_is_refused(stable):
     tensors = make_tensors(seed=1)
     tensors |= {"obs_scale": tensors["obs_scale"] * np.float32(100.0), "obs_mean": np.zeros(20, np.float32)}
-    shaking = make_policy(tensors, REACH, version=9, stamp=0.0, training=Training(0, 0))
+    shaking = make_policy(Actor(tensors), REACH, version=9, stamp=0.0, training=Training(0, 0))
     verdict = judge_behaviour(shaking, stable, *recorded(), SETTINGS)
     assert not verdict.passed
     assert "actions change by" in verdict.reason

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from example_policies import REACH, make_tensors
 
+from ompo_ros.policy.actor import Actor
 from ompo_ros.policy.errors import ContractMismatch, RegistryError
 from ompo_ros.policy.gate import GateSettings
 from ompo_ros.policy.keeper import PolicyKeeper
@@ -27,7 +28,9 @@ def keeper(tmp_path):
 
 
 def accept(keeper: PolicyKeeper, version: int):
-    return keeper.accept(make_tensors(seed=version), version=version, stamp=1.0, training=Training(version, version))
+    return keeper.accept(
+        Actor(make_tensors(seed=version)), version=version, stamp=1.0, training=Training(version, version)
+    )
 
 
 def promote(keeper: PolicyKeeper, version: int, episodes=(WIN,) * 20):
@@ -65,6 +68,34 @@ def test_only_the_newest_candidate_waits(keeper):
     accept(keeper, 3)
     keeper.put_back(first)
     assert keeper.next_candidate()[0].version == 3
+
+
+def test_a_channel_gives_the_very_policy_that_was_made(keeper):
+    made = accept(keeper, 1)
+    assert keeper.policy(LATEST) is made
+    candidate, _ = keeper.next_candidate()
+    keeper.judge(candidate, (WIN,) * 20)
+    evaluated = keeper.policy(STABLE)
+    assert evaluated is keeper.policy(LATEST) is keeper.policy(STABLE)
+    assert (evaluated.actor, evaluated.manifest.evaluation.successes) == (made.actor, 20)
+    assert evaluated.onnx == keeper.registry.load(1).onnx
+
+
+def test_a_channel_that_a_user_moved_gives_what_is_on_disk(keeper):
+    for version in (1, 2, 3):
+        accept(keeper, version)
+    keeper.activate(LATEST, 2, "to look at it", pin=True)
+    accept(keeper, 4)
+    assert keeper.policy(LATEST).onnx == keeper.registry.load(2).onnx
+    keeper.activate(LATEST, 4, "", pin=False)
+    assert keeper.policy(LATEST).version == 4
+
+
+def test_a_version_learned_again_replaces_what_its_channel_gave(keeper):
+    accept(keeper, 1)
+    again = Actor(make_tensors(seed=9))
+    keeper.accept(again, version=1, stamp=1.0, training=Training(1, 1))
+    assert keeper.policy(LATEST).manifest.weights_sha256 == again.sha256
 
 
 def test_weights_sent_again_change_nothing(keeper):

@@ -9,9 +9,9 @@ import pytest
 from example_policies import make
 
 from ompo_ros.policy.errors import DamagedPolicy, RegistryError
-from ompo_ros.policy.manifest import Evaluation
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, MOVES_KEPT, STABLE
+from ompo_ros.task.acting import Evaluation
 
 POLICIES = {version: make(version) for version in range(1, 12)}
 

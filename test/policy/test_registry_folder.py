@@ -10,10 +10,10 @@ from example_policies import REACH, make
 from ompo_ros.policy.errors import RegistryError
 from ompo_ros.policy.gate import GateSettings
 from ompo_ros.policy.keeper import PolicyKeeper
-from ompo_ros.policy.manifest import Evaluation
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, STABLE
 from ompo_ros.resources import resource_path
+from ompo_ros.task.acting import Evaluation
 
 POLICIES = {version: make(version) for version in range(1, 8)}
 FULL = Path("/dev/full")  # every write to it fails as on a full disk

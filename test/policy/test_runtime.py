@@ -1,6 +1,7 @@
 """The runtime acts, in place and only for the robot it was made for; whatever else comes has its own error."""
 
 import dataclasses
+import time
 import tracemalloc
 
 import numpy as np
@@ -10,9 +11,8 @@ from example_policies import REACH, make
 from onnx import TensorProto, helper
 
 from ompo_ros.policy import errors
-from ompo_ros.policy.files import MAX_BYTES, read_policy
-from ompo_ros.policy.parity import forward
-from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.policy.artifact import MAX_BYTES, read_policy
+from ompo_ros.policy.runtime import PolicyRuntime, PolicySlot
 from ompo_ros.transitions import InvalidData
 
 
@@ -26,7 +26,7 @@ def test_one_robot_and_many_act_alike(architecture):
     one = PolicyRuntime(policy.onnx, REACH, sha256=policy.sha256)
     many = PolicyRuntime(policy.onnx, REACH, batch=6)
     obs = observations(6)
-    expected, _, _ = forward(policy.tensors, obs)
+    expected, _, _ = policy.actor.forward(obs)
     np.testing.assert_allclose(many.act(obs), expected, atol=1e-5)
     np.testing.assert_allclose([one.act(row).copy() for row in obs], expected, atol=1e-5)
     assert one.version == policy.version
@@ -35,7 +35,7 @@ def test_one_robot_and_many_act_alike(architecture):
 def test_samples_are_what_the_definition_says(policy):
     many = PolicyRuntime(policy.onnx, REACH, batch=4)
     obs = observations(4)
-    _, mean, log_std = forward(policy.tensors, obs)
+    _, mean, log_std = policy.actor.forward(obs)
     noise = np.random.default_rng(9).standard_normal((4, 7), dtype=np.float32)
     np.testing.assert_allclose(
         many.sample(obs, np.random.default_rng(9)), np.tanh(mean + np.exp(log_std) * noise), atol=1e-5
@@ -247,3 +247,33 @@ def test_text_that_is_no_utf_8_is_refused(policy, text):
     assert text in policy.onnx
     with pytest.raises(errors.RefusedPolicy):
         PolicyRuntime(policy.onnx.replace(text, text[:-1] + b"\xff"), REACH)
+
+
+# -- swapping -------------------------------------------------------------------------------------------------------
+
+
+def step_until(slot, condition) -> None:
+    deadline = time.monotonic() + 20
+    while not condition() and time.monotonic() < deadline:
+        slot.pause()
+        time.sleep(0.001)
+    assert condition()
+
+
+def test_a_loop_swaps_policies_and_keeps_its_own_when_one_is_refused():
+    refused = []
+    slot = PolicySlot(REACH, refused.append, batch=2)
+    assert slot.runtime is None
+    first, second = make(1), make(2)
+    slot.offer(first.onnx, first.sha256)
+    time.sleep(0.05)
+    assert slot.runtime is None  # the loop has not said that it rests
+    step_until(slot, lambda: slot.runtime is not None)
+    slot.offer(second.onnx, first.sha256)
+    step_until(slot, lambda: refused)
+    assert isinstance(refused[0], errors.ChecksumMismatch)
+    assert slot.runtime.version == 1
+    slot.offer(second.onnx, second.sha256)
+    step_until(slot, lambda: slot.runtime.version == 2)
+    assert slot.runtime.act(np.zeros((2, 20), np.float32)).shape == (2, 7)
+    slot.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ompo_ros.policy.actor import ActorShape
-from ompo_ros.policy.files import Policy, make_policy
+from ompo_ros.policy.actor import Actor, ActorShape
+from ompo_ros.policy.artifact import CheckedPolicy, make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.task.contract import Contract
 from ompo_ros.task.tasks import Task
@@ -25,6 +25,6 @@ def make_tensors(
     return tensors | {name: np.float32(value) * np.ones((), np.float32) for name, value in limits.items()}
 
 
-def make(version: int = 1, contract: Contract = REACH, **options) -> Policy:
+def make(version: int = 1, contract: Contract = REACH, **options) -> CheckedPolicy:
     tensors = make_tensors(seed=version, **options)
-    return make_policy(tensors, contract, version=version, stamp=1.0, training=Training(10 * version, version))
+    return make_policy(Actor(tensors), contract, version=version, stamp=1.0, training=Training(10 * version, version))

@@ -26,7 +26,7 @@ class Probe:
     def spin_until(self, condition, timeout=30.0, hint=lambda: "") -> None:
         deadline = time.monotonic() + timeout
         while not condition() and time.monotonic() < deadline:
-            self.executor.spin_once(timeout_sec=0.1)
+            self.executor.spin_once(timeout_sec=0.02)  # tests play robots, whose states come more often
         assert condition(), hint()
 
     def spin_for(self, seconds) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from example_policies import make
 
 from ompo_ros.policy import registry as registry_module
-from ompo_ros.policy import registry_folder
+from ompo_ros.policy import registry_state
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, STABLE
 
@@ -100,7 +100,7 @@ def write_until(folder: Path, line: int) -> None:
 
     def trace(frame, event, _):
         nonlocal left
-        if frame.f_code.co_filename not in (registry_module.__file__, registry_folder.__file__):
+        if frame.f_code.co_filename not in (registry_module.__file__, registry_state.__file__):
             return None
         if event == "line":
             left -= 1

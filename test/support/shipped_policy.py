@@ -7,7 +7,8 @@ import numpy as np
 from ompo_ros.experiments.pretrain import node_settings
 from ompo_ros.learning import Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
-from ompo_ros.policy.files import Policy, make_policy
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import CheckedPolicy, make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.resources import resource_path
 from ompo_ros.task.robot import load_robot
@@ -33,6 +34,6 @@ def shipped_tensors(shift: float = 0.0) -> dict[str, np.ndarray]:
     return {**_actor(), "bias_2": last}
 
 
-def shipped_policy(version: int, shift: float = 0.0, robot: str = "panda") -> Policy:
+def shipped_policy(version: int, shift: float = 0.0, robot: str = "panda") -> CheckedPolicy:
     contract = Task("reach", "dense").on(load_robot(robot))
-    return make_policy(shipped_tensors(shift), contract, version=version, stamp=1.0, training=Training(1, 1))
+    return make_policy(Actor(shipped_tensors(shift)), contract, version=version, stamp=1.0, training=Training(1, 1))

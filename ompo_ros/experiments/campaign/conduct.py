@@ -170,5 +170,5 @@ class Conductor:
 
 
 def _reason(output: str) -> str:
-    found = re.findall(r"ending: (.*)", output)
+    found = re.findall(r"(?:ending|exception in launch .*?): (.*)", output)
     return found[-1] if found else "it does not say why"

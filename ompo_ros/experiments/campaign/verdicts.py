@@ -97,7 +97,7 @@ def _motions(run: PlayedRun, recording: Recording, limits: Limits) -> list[tuple
     for begin, end in zip(begins, [*begins[1:], math.inf], strict=True):
         pieces = recording.motions_between(begin, end)
         ends = [*(commands[0].received for commands, _ in pieces[1:]), end]
-        for (commands, start), following in zip(pieces, ends, strict=True):
+        for (commands, start), following in zip(pieces, ends, strict=False):  # a launch may be without motion
             until = min(following, commands[-1].received + _AFTER)
             motions.append(reconstruct(commands, start, limits, until))
     return motions

@@ -13,6 +13,7 @@ from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus, PolicyArtifact, Tensor, TransitionBatch
 
+from ompo_ros.policy.actor import Actor
 from ompo_ros.transitions import BoolArray, Float32Array, InvalidData, Origin, Transitions
 
 MAX_TRANSITIONS = 65_536  # in one batch; senders stay far below (a few hundred)
@@ -76,12 +77,9 @@ def tensors_to_msgs(tensors: Mapping[str, Float32Array]) -> list[Tensor]:
     return [Tensor(name=name, shape=values.shape, data=values.tobytes()) for name, values in tensors.items()]
 
 
-def tensors_from_msg(msg: ActorWeights) -> dict[str, Float32Array]:
-    """The actor's arrays by name, as views on the message's own memory."""
+def actor_from_msg(msg: ActorWeights) -> Actor:
+    """The actor, as views on the message's own memory; raises InvalidData or InvalidWeights."""
     _require_range("version", msg.version, 1, 2**32 - 1)
-    _require_range("obs_dim", msg.obs_dim, 1, MAX_DIM)
-    _require_range("act_dim", msg.act_dim, 1, MAX_DIM)
-    _require_name("architecture", msg.architecture)
     _require_range("tensors", len(msg.tensors), 1, MAX_TENSORS)
     _require_range("tensors", sum(len(tensor.data) for tensor in msg.tensors), 1, MAX_WEIGHTS)
     tensors: dict[str, Float32Array] = {}
@@ -90,10 +88,12 @@ def tensors_from_msg(msg: ActorWeights) -> dict[str, Float32Array]:
         if tensor.name in tensors:
             raise InvalidData("tensors.name", f"{tensor.name!r} occurs twice")
         _require_range(f"tensors[{tensor.name}].shape", len(tensor.shape), 0, 8)
-        field = f"tensors[{tensor.name}].data"
-        tensors[tensor.name] = _rows(field, tensor.data, tuple(tensor.shape))
-        _require_finite(field, tensors[tensor.name])
-    return tensors
+        tensors[tensor.name] = _rows(f"tensors[{tensor.name}].data", tensor.data, tuple(tensor.shape))
+    actor = Actor(tensors)
+    for field in ("architecture", "obs_dim", "act_dim"):
+        if (said := getattr(msg, field)) != (found := getattr(actor.shape, field)):
+            raise InvalidData(field, f"is {said!r:.40}, but the tensors are of {found!r}")
+    return actor
 
 
 def artifact_to_msg(onnx: bytes, *, version: int) -> PolicyArtifact:

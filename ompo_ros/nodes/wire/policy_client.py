@@ -10,7 +10,7 @@ import rclpy
 from ompo_msgs.srv import ActivatePolicy, ListPolicies
 
 from ompo_ros.policy.errors import RegistryError
-from ompo_ros.policy.store import Row
+from ompo_ros.policy.registry import ListedPolicy
 
 TIMEOUT = 10.0  # seconds; discovery alone may take three
 
@@ -22,9 +22,9 @@ class ServerStore:
         self._server = f"{namespace.rstrip('/')}/policy_server"
         self.warnings: list[str] = []  # a server logs its own
 
-    def rows(self) -> list[Row]:
+    def listing(self) -> list[ListedPolicy]:
         return [
-            Row(
+            ListedPolicy(
                 version=info.version,
                 stamp=info.stamp.sec + 1e-9 * info.stamp.nanosec,
                 channels=tuple(info.channels),

@@ -10,8 +10,7 @@ from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_from_msg
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.policy.errors import RefusedPolicy
-from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.policy.slot import PolicySlot
+from ompo_ros.policy.runtime import PolicyRuntime, PolicySlot
 from ompo_ros.task.contract import Contract
 from ompo_ros.transitions import InvalidData
 
@@ -19,9 +18,11 @@ from ompo_ros.transitions import InvalidData
 class PolicyFeed:
     """The newest policy on a topic of the policy server that this robot can run."""
 
-    def __init__(self, node: Node, topic: str, contract: Contract, identity: Identity) -> None:
+    def __init__(
+        self, node: Node, topic: str, contract: Contract, identity: Identity, *, batch: int | None = None
+    ) -> None:
         self._node = node
-        self._slot = PolicySlot(contract, self._refuse)
+        self._slot = PolicySlot(contract, self._refuse, batch=batch)
         self._offered = ""  # sha256 of the newest that was offered to the slot
         node.create_subscription(PolicyArtifact, topic, identity.only_ours(self._on_policy, topic), qos.LATCHED)
 
@@ -29,7 +30,7 @@ class PolicyFeed:
         return self._slot.runtime
 
     def pause(self) -> None:
-        """Let the next policy be loaded until the next tick; call it at the end of each."""
+        """Let the next policy be loaded before the next tick; call it at the end of each."""
         self._slot.pause()
 
     def close(self) -> None:
@@ -46,6 +47,8 @@ class PolicyFeed:
             return
         self._offered = msg.sha256
         self._slot.offer(onnx, msg.sha256)
+        if self._slot.runtime is None:
+            self._slot.pause()  # the arm stands without a policy, so the first one need not wait for a tick
 
     def _refuse(self, error: Exception) -> None:
         self._node.get_logger().error(f"refused a policy, keeping the one before: {error}")
@@ -69,7 +72,7 @@ class PolicyLoader:
         return self._loaded
 
     def pause(self) -> None:
-        """Let it be loaded until the next tick, and hand it over when it is; call it at the end of each."""
+        """Let it be loaded before the next tick, and hand it over when it is; call it at the end of each."""
         if self._slot is None:
             return
         self._slot.pause()

@@ -1,25 +1,33 @@
-"""What robot-facing nodes report: an episode, and how control goes."""
+"""What nodes report: an episode, and how control goes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ompo_msgs.msg import EpisodeSummary
 
 from ompo_ros.task.acting import EpisodeResult
+from ompo_ros.transitions import Origin
 
 
 def episode_summary(
-    result: EpisodeResult, *, run_id: str, collector_id: str, episode: int, stamp: Time
+    result: EpisodeResult,
+    *,
+    origin: Origin,
+    run_id: str,
+    collector_id: str,
+    episode: int,
+    stamp: Time,
+    domain_names: Sequence[str] = (),
 ) -> EpisodeSummary:
-    """Sum an episode on the arm up; one that broke off is marked so."""
+    """Sum an episode up; one that broke off is marked so."""
     return EpisodeSummary(
         stamp=stamp,
         run_id=run_id,
         collector_id=collector_id,
-        origin=EpisodeSummary.TARGET,
+        origin=int(origin),
         outcome=EpisodeSummary.TRUNCATED if result.completed else EpisodeSummary.DROPPED,
         episode=episode,
         steps=result.steps,
@@ -28,6 +36,8 @@ def episode_summary(
         deterministic=result.deterministic,
         policy_version=result.policy_version,
         domain_id=result.domain_id,
+        domain_names=list(domain_names),
+        domain_values=list(result.domain),
     )
 
 

@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
+from .conditions import IfCondition
+from .launch_context import LaunchContext
 
 
 class LaunchDescriptionEntity:
     """Something that is visited while a description is launched, and may yield more to visit."""
 
+    is_conditional = False  # whether a visit may yield nothing, as `--show-args` marks
+
     def visit(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
         return None
 
-    def describe(self) -> str:
-        return repr(self)
-
-    def describe_sub_entities(self) -> list[LaunchDescriptionEntity]:
-        """Entities that a visit is sure to yield."""
-        return []
-
-    def describe_conditional_sub_entities(self) -> list[tuple[str, Iterable[LaunchDescriptionEntity]]]:
-        """Entities that a visit, or an event, may yield; with the condition in words."""
+    def get_sub_entities(self) -> list[LaunchDescriptionEntity]:
+        """Entities that a visit yields, as far as they are known beforehand."""
         return []
 
     def get_asyncio_future(self) -> asyncio.Future[None] | None:
         """Give the future that completes when the work is done; the launch waits for it."""
+        return None
+
+
+class Action(LaunchDescriptionEntity):
+    """Something to do, if its condition holds when it is reached."""
+
+    def __init__(self, *, condition: IfCondition | None = None) -> None:
+        self.condition = condition
+        self.is_conditional = condition is not None
+
+    def visit(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
+        if self.condition is not None and not self.condition.evaluate(context):
+            return None
+        return self.execute(context)
+
+    def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
+        """Do it; give back entities to visit next, if any."""
         return None
 
 

@@ -1,1 +1,1 @@
-"""The `ros2` command, for environments where the genuine ros2cli is not installed."""
+"""The `ros2` command, as far as this project needs it."""

@@ -1,6 +1,4 @@
-"""Entry point of `ros2`: finds the verb, imports that one only, so that start-up stays quick."""
-
-from __future__ import annotations
+"""Entry point of `ros2`: imports only the command that is asked for, so that it starts quickly."""
 
 import argparse
 import importlib
@@ -8,119 +6,51 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, cast
+from collections.abc import Sequence
 
 from ros2cli.errors import CommandError
 
-
-class VerbModule(Protocol):
-    """What every verb's module offers."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
-
-    def run(self, args: argparse.Namespace) -> int: ...
-
-
-class Verb(NamedTuple):
-    """A verb before it is imported."""
-
-    module: str
-    summary: str
-
-
-class Group(NamedTuple):
-    """A command that only exists to hold verbs."""
-
-    summary: str
-    verbs: Mapping[str, Verb]
-
-
-COMMANDS: Mapping[str, Verb | Group] = {
-    "action": Group(
-        "Various action related sub-commands",
-        {
-            "list": Verb("ros2cli.verbs.action_list", "Output a list of action names"),
-            "send_goal": Verb("ros2cli.verbs.action_send_goal", "Send an action goal"),
-        },
-    ),
-    "interface": Group(
-        "Show information about ROS interfaces",
-        {
-            "list": Verb("ros2cli.verbs.interface_list", "List all interface types available"),
-            "package": Verb("ros2cli.verbs.interface_package", "Output the interface types of one package"),
-            "show": Verb("ros2cli.verbs.interface_show", "Output the interface definition"),
-        },
-    ),
-    "launch": Verb("ros2launch", "Run a launch file"),
-    "node": Group(
-        "Various node related sub-commands",
-        {"list": Verb("ros2cli.verbs.node_list", "Output a list of available nodes")},
-    ),
-    "param": Group(
-        "Various param related sub-commands",
-        {
-            "describe": Verb("ros2cli.verbs.param_describe", "Show descriptive information about declared parameters"),
-            "get": Verb("ros2cli.verbs.param_get", "Get parameter"),
-            "list": Verb("ros2cli.verbs.param_list", "Output a list of available parameters"),
-            "set": Verb("ros2cli.verbs.param_set", "Set parameter"),
-        },
-    ),
-    "pkg": Group(
-        "Various package related sub-commands",
-        {
-            "executables": Verb("ros2cli.verbs.pkg_executables", "Output a list of package specific executables"),
-            "list": Verb("ros2cli.verbs.pkg_list", "Output a list of available packages"),
-            "prefix": Verb("ros2cli.verbs.pkg_prefix", "Output the prefix path of a package"),
-        },
-    ),
-    "run": Verb("ros2cli.verbs.run", "Run a package specific executable"),
-    "service": Group(
-        "Various service related sub-commands",
-        {
-            "call": Verb("ros2cli.verbs.service_call", "Call a service"),
-            "list": Verb("ros2cli.verbs.service_list", "Output a list of available services"),
-        },
-    ),
-    "topic": Group(
-        "Various topic related sub-commands",
-        {
-            "echo": Verb("ros2cli.verbs.topic_echo", "Output messages from a topic"),
-            "hz": Verb("ros2cli.verbs.topic_hz", "Print the average publishing rate to screen"),
-            "list": Verb("ros2cli.verbs.topic_list", "Output a list of available topics"),
-        },
-    ),
+# Each command is a module of this package. Its VERBS map each of these verbs, or "", to what adds its arguments and
+# what runs it and returns the exit code.
+COMMANDS = {
+    "interface": ("show",),
+    "launch": (),
+    "node": ("info", "list"),
+    "param": ("describe", "dump", "get", "list", "set"),
+    "run": (),
+    "service": ("call", "list"),
+    "topic": ("echo", "hz", "info", "list", "pub"),
 }
 
 
-def _add_choices(
-    parser: argparse.ArgumentParser, choices: Mapping[str, Verb | Group], words: Sequence[str]
-) -> VerbModule | None:
-    """Describe all choices but import only the one the words select."""
-    subparsers = parser.add_subparsers(title="Commands", metavar=f"Call `{parser.prog} <command> -h` for its usage.")
-    selected = None
-    for name, choice in choices.items():
-        subparser = subparsers.add_parser(name, help=choice.summary, description=choice.summary)
-        subparser.set_defaults(usage=subparser)
-        if words[:1] != [name]:
-            continue
-        if isinstance(choice, Group):
-            selected = _add_choices(subparser, choice.verbs, words[1:])
-        else:
-            selected = cast(VerbModule, importlib.import_module(choice.module))
-            selected.add_arguments(subparser)
-    return selected
+def overview() -> str:
+    """All there is."""
+    lines = [f"  ros2 {command} {' | '.join(verbs)}".rstrip() for command, verbs in COMMANDS.items()]
+    return (
+        "This ros2 is pip_ros, a small stand-in for the command of ROS 2. It has:\n"
+        + "\n".join(lines)
+        + "\nCall one with -h for its usage. For all else install ROS 2."
+    )
 
 
-def _dispatch(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="ros2", description="ros2 is a command-line tool for ROS 2.")
-    parser.set_defaults(usage=parser)
-    verb = _add_choices(parser, COMMANDS, words)
-    args = parser.parse_args(words)
-    if verb is None:
-        args.usage.print_help()
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help"):
+        print(overview())
         return 0
-    return verb.run(args)
+    command, *rest = words
+    verb = ""
+    if COMMANDS.get(command):
+        verb = rest.pop(0) if rest else "-h"
+    if verb in ("-h", "--help"):
+        print(f"usage: ros2 {command} {' | '.join(COMMANDS[command])}")
+        return 0
+    if command not in COMMANDS or (verb and verb not in COMMANDS[command]):
+        sys.stderr.write(f"'ros2 {command} {verb}".rstrip() + f"' is not here.\n{overview()}\n")
+        return 2
+    add_arguments, run = importlib.import_module(f"ros2cli.{command}").VERBS[verb]
+    parser = argparse.ArgumentParser(prog=f"ros2 {command} {verb}".rstrip(), description=run.__doc__)
+    add_arguments(parser)
+    return int(run(parser.parse_args(rest)))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

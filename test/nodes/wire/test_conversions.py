@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
+from example_policies import make_tensors
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
@@ -13,15 +14,16 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ompo_ros.nodes.wire.conversions import (
     MAX_DIM,
     MAX_TRANSITIONS,
+    actor_from_msg,
     artifact_from_msg,
     artifact_to_msg,
     check_episode,
     metrics_from_msg,
-    tensors_from_msg,
     tensors_to_msgs,
     transitions_from_msg,
     transitions_to_msg,
 )
+from ompo_ros.policy.errors import InvalidWeights
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 FLOAT_FIELDS = ["obs", "action", "reward", "next_obs"]
@@ -169,46 +171,47 @@ def test_random_damage_is_refused_or_harmless(data):
 
 
 def make_actor(**changes) -> ActorWeights:
-    tensors = {"weight": np.arange(6, dtype=np.float32).reshape(2, 3), "scale": np.float32([0.5]).reshape(())}
-    actor = ActorWeights(version=1, obs_dim=3, act_dim=2, architecture="elu", tensors=tensors_to_msgs(tensors))
+    tensors = tensors_to_msgs(make_tensors(obs_dim=3, hidden=4, act_dim=2))
+    actor = ActorWeights(version=1, obs_dim=3, act_dim=2, architecture="elu", tensors=tensors)
     for field, value in changes.items():
         setattr(actor, field, value)
     return actor
 
 
-def test_tensors_survive_the_wire():
-    tensors = tensors_from_msg(over_the_wire(make_actor()))
-    assert list(tensors) == ["weight", "scale"]
-    np.testing.assert_array_equal(tensors["weight"], [[0, 1, 2], [3, 4, 5]])
-    assert tensors["scale"].shape == ()
+def test_an_actor_survives_the_wire():
+    tensors, actor = make_tensors(obs_dim=3, hidden=4, act_dim=2), actor_from_msg(over_the_wire(make_actor()))
+    assert list(actor.tensors) == list(tensors)
+    for name, values in tensors.items():
+        np.testing.assert_array_equal(actor.tensors[name], values, strict=True)
 
 
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
         ({"version": 0}, "version"),
-        ({"obs_dim": 0}, "obs_dim"),
-        ({"act_dim": MAX_DIM + 1}, "act_dim"),
+        ({"obs_dim": 4}, "obs_dim"),
+        ({"act_dim": 0}, "act_dim"),
         ({"architecture": ""}, "architecture"),
         ({"tensors": []}, "tensors"),
     ],
 )
 def test_actors_that_do_not_fit_are_refused(changes, field):
     with pytest.raises(InvalidData) as caught:
-        tensors_from_msg(make_actor(**changes))
+        actor_from_msg(make_actor(**changes))
     assert caught.value.field == field
 
 
 def test_a_tensor_is_refused_by_its_name():
     nan, twice, short = make_actor(), make_actor(), make_actor()
     nan.tensors[0].data[2] = float("nan")
-    twice.tensors[1].name = "weight"
-    short.tensors[0].shape[0] = 3
-    for msg, expected in [(nan, r"tensors\[weight\].data: is not finite"), (twice, "'weight' occurs twice")]:
-        with pytest.raises(InvalidData, match=expected):
-            tensors_from_msg(msg)
-    with pytest.raises(InvalidData, match=r"tensors\[weight\].data: holds 6 values, 9 are needed"):
-        tensors_from_msg(short)
+    twice.tensors[1].name = "obs_mean"
+    short.tensors[0].shape[0] = 4
+    with pytest.raises(InvalidWeights, match="obs_mean is not finite"):
+        actor_from_msg(nan)
+    with pytest.raises(InvalidData, match="'obs_mean' occurs twice"):
+        actor_from_msg(twice)
+    with pytest.raises(InvalidData, match=r"tensors\[obs_mean\].data: holds 3 values, 4 are needed"):
+        actor_from_msg(short)
 
 
 def test_an_artifact_survives_the_wire():

@@ -20,7 +20,7 @@ from shipped_policy import shipped_policy, shipped_tensors
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg, tensors_to_msgs, transitions_to_msg
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity, NotOurs, enabling_request
-from ompo_ros.policy.actor import shape_of
+from ompo_ros.policy.actor import Actor
 from ompo_ros.signing import new_key
 from ompo_ros.transitions import Origin, Transitions
 
@@ -47,7 +47,7 @@ def identity_of(lab: Probe, run_id: str) -> Identity:
 
 
 def weights(version: int) -> ActorWeights:
-    tensors, architecture = shipped_tensors(), shape_of(shipped_tensors()).architecture
+    tensors, architecture = shipped_tensors(), Actor(shipped_tensors()).shape.architecture
     return ActorWeights(
         version=version, obs_dim=20, act_dim=7, architecture=architecture, tensors=tensors_to_msgs(tensors)
     )

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..event import Event
+from ..launch_context import Event
 from . import process
 
 if TYPE_CHECKING:
-    from ..action import Action
-    from ..actions.timer_action import TimerAction
     from ..launch_description import LaunchDescription
 
-__all__ = ["IncludeLaunchDescription", "Shutdown", "TimerEvent", "matches_action", "process"]
+__all__ = ["IncludeLaunchDescription", "Shutdown", "process"]
 
 
 class Shutdown(Event):
     """The launch is to end."""
-
-    name = "launch.events.Shutdown"
 
     def __init__(self, *, reason: str = "reason not given", due_to_sigint: bool = False) -> None:
         self.reason = reason
@@ -29,21 +24,5 @@ class Shutdown(Event):
 class IncludeLaunchDescription(Event):
     """A launch description is to be visited."""
 
-    name = "launch.events.IncludeLaunchDescription"
-
     def __init__(self, launch_description: LaunchDescription) -> None:
         self.launch_description = launch_description
-
-
-class TimerEvent(Event):
-    """The time of a TimerAction has come."""
-
-    name = "launch.events.TimerEvent"
-
-    def __init__(self, *, timer_action: TimerAction) -> None:
-        self.timer_action = timer_action
-
-
-def matches_action(target_action: Action) -> Callable[[Action], bool]:
-    """Matcher of one action, for events that are sent to processes."""
-    return lambda action: action is target_action

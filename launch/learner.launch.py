@@ -1,0 +1,46 @@
+"""The learner's side of a run: the learner and the policy server."""
+
+from launch import LaunchDescription
+from launch_ros.actions import Node
+
+from ompo_ros.launching.nodes import REPLACED, Values, chosen, node, part, policy_server
+from ompo_ros.launching.run_start import folder_of
+
+ARGUMENTS = (
+    "task",
+    "reward",
+    "robot",
+    "setting",
+    "algorithm",
+    "pretrained",
+    "device",
+    "target_steps",
+    "run_dir",
+)
+SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Start both; either may die and comes back with all it had."""
+    return part(ARGUMENTS, start)
+
+
+def start(values: Values) -> list[Node]:
+    """The learner resumes from what is in the run's folder: it may have died."""
+    folder = str(folder_of(values))
+    auto = SHIPPED.get(values["task"], "none")
+    pretrained = auto if values["pretrained"] == "auto" else values["pretrained"]
+    learner = {
+        **chosen(values, "task", "reward", "device"),
+        "run_dir": folder,
+        "resume": True,
+        "pretrained": "" if pretrained == "none" else pretrained,
+        "seed": int(values["seed"]),
+        "target_steps": int(values["target_steps"]),
+        "learning.algorithm": values["algorithm"],
+        "learning.setting": values["setting"],
+    }
+    return [
+        node("learner", values, learner, **REPLACED),
+        policy_server(values, f"{folder}/policies"),
+    ]

@@ -1,0 +1,86 @@
+"""Every launch argument: its default, its meaning and what it may be; launch files name those they take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from launch import LaunchContext
+from launch.actions import DeclareLaunchArgument
+
+from ompo_ros.resources import resource_path
+from ompo_ros.task.tasks import REWARDS, TASKS
+
+_FLAG = ("true", "false")
+
+
+class Argument(NamedTuple):
+    """What `--show-args` shows of an argument."""
+
+    default: str
+    text: str
+    choices: tuple[str, ...] = ()
+
+
+ARGUMENTS = {
+    "task": Argument("reach", "What the arm does.", tuple(TASKS)),
+    "reward": Argument("dense", "How the task is rewarded.", tuple(REWARDS)),
+    "target": Argument(
+        "auto",
+        "The robot: a stand-in, or real. auto: panda_gym where PyBullet is installed, else mujoco.",
+        ("auto", "panda_gym", "mujoco", "real"),
+    ),
+    "target_domain": Argument("nominal", "Dynamics of the stand-in: a file of config/domains by name, or a path."),
+    "robot": Argument("panda", "Robot preset: a file of config/robots by name, or a path."),
+    "driver": Argument("", "Which of the preset's drivers to use. Empty: the preset's default."),
+    "robot_namespace": Argument("auto", "Where the robot's topics are. auto: / for real, else the nodes' own."),
+    "speed_scale": Argument("1.0", "Share of the preset's velocity limits to use, up to 1."),
+    "setting": Argument(
+        "domain_adaptation",
+        "Which of the paper's settings.",
+        ("domain_adaptation", "stationary", "non_stationary"),
+    ),
+    "algorithm": Argument("ompo", "Update rule.", ("ompo", "sac", "td3", "algaedice", "darc")),
+    "pretrained": Argument(
+        "auto", "Networks to start from, a file. auto: the shipped ones for reach. none: start from scratch."
+    ),
+    "device": Argument("auto", "Where the learner computes: auto, cpu, cuda or cuda:N."),
+    "target_steps": Argument("2500", "Steps on the target after which the run ends; 0: endless."),
+    "num_sources": Argument("1", "Source collectors."),
+    "run_dir": Argument("", "Folder of the run. Empty: runs/<task>-<time>."),
+    "resume": Argument("false", "Go on with the run in run_dir, with its own arguments.", _FLAG),
+    "role": Argument("all", "Which part runs on this machine.", ("all", "learner", "source", "target")),
+    "policy": Argument("", "ONNX file to run. Empty: follow policy/stable of a policy server in the namespace."),
+    "registry_dir": Argument("", "Start a policy server on this folder (a run's `policies`). Empty: none."),
+    "enabled": Argument("false", "Move at once instead of waiting for `ompo enable`.", _FLAG),
+    "dry_run": Argument("false", "Do everything but command the robot.", _FLAG),
+    "run_id": Argument(
+        "auto",
+        "Identity that the nodes of a run share. auto: the run folder's, or a new one to deploy; "
+        "none where nodes are started elsewhere (role, a policy server).",
+    ),
+    "params_file": Argument(
+        str(resource_path("config/adapt.yaml")), "Parameters of nodes that no argument sets, a YAML file."
+    ),
+    "namespace": Argument("ompo", "Namespace of all nodes."),
+    "log_level": Argument("info", "Of all nodes.", ("debug", "info", "warn", "error")),
+    "use_sim_time": Argument("auto", "Follow /clock. auto: when the stand-in is not in real time.", ("auto", *_FLAG)),
+    "real_time_factor": Argument("1.0", "Speed of the stand-in; 0: as fast as possible, in lockstep."),
+    "seed": Argument("0", "Start of all randomness."),
+}
+# What every node needs; listed last, since they are the ones least often given.
+COMMON = ("params_file", "run_id", "seed", "real_time_factor", "use_sim_time", "namespace", "log_level")
+
+
+def declare(*names: str, **defaults: str) -> list[DeclareLaunchArgument]:
+    """Declare arguments of the table, some of them with another default."""
+    return [_declare(name, defaults.get(name, ARGUMENTS[name].default)) for name in (*names, *defaults)]
+
+
+def _declare(name: str, default: str) -> DeclareLaunchArgument:
+    _, text, choices = ARGUMENTS[name]
+    return DeclareLaunchArgument(name, default_value=default, description=text, choices=list(choices) or None)
+
+
+def values_of(context: LaunchContext) -> dict[str, str]:
+    """The arguments of a launch under way, as far as they are declared or given so far."""
+    return {name: str(value) for name, value in context.launch_configurations.items() if name in ARGUMENTS}

@@ -1,0 +1,126 @@
+"""A parameter file's entry reaches the nodes it means, however its key is spelled, or is refused with a sentence."""
+
+import pytest
+
+from ompo_ros.launching.parameter_file import InvalidParameterFile, read_parameters
+from ompo_ros.resources import resource_path
+
+LAUNCH = {"namespace": "ompo", "num_sources": "2"}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, **values):
+        path = tmp_path / "mine.yaml"
+        path.write_text(text)
+        return read_parameters(path, {**LAUNCH, **values})
+
+    return read_text
+
+
+def entry(key, parameters="arms: 4"):
+    return f"{key}:\n  ros__parameters: {{{parameters}}}\n"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "/**/source_collector",
+        "/ompo/source_collector",
+        "ompo/source_collector",
+        "/*/source_collector",
+        "source_collector",
+        "/source_collector",
+        "/**",
+        "/ompo/**",
+        "/ompo/*",
+        "/**/source_collector_1",
+        "/ompo/source_collector_1",
+        "source_collector_1",
+    ],
+)
+def test_a_numbered_source_is_reached_however_the_key_is_spelled(read, key):
+    assert read(entry(key)).of("source_collector_1") == {"arms": 4}
+
+
+def test_namespaces_may_be_nested(read):
+    nested = (
+        "ompo:\n  source_collector:\n    ros__parameters: {arms: 4}\n  learner:\n    ros__parameters: {warmup: 1}\n"
+    )
+    assert read(nested).of("source_collector_0") == {"arms": 4}
+    assert read(nested).of("learner") == {"warmup": 1}
+
+
+def test_a_longer_namespace_is_matched_word_by_word(read):
+    for key in ("/lab/**/learner", "/lab/*/learner", "/lab/left/learner", "/**/left/learner"):
+        assert read(entry(key), namespace="/lab/left").of("learner")
+    with pytest.raises(InvalidParameterFile):
+        read(entry("/lab/learner"), namespace="lab/left")
+
+
+def test_one_numbered_source_is_meant_and_no_other_node(read):
+    file = read(entry("source_collector_1"))
+    assert file.of("source_collector_0") == file.of("learner") == {}
+
+
+def test_the_closest_entry_wins_and_of_two_alike_the_later(read):
+    file = read(entry("source_collector_1", "arms: 1") + entry("/**/source_collector", "arms: 2") + entry("/**"))
+    assert [file.of(f"source_collector_{i}")["arms"] for i in (0, 1)] == [2, 1]
+    file = read(entry("source_collector", "arms: 1") + entry("/**/source_collector", "arms: 2, threads: 3"))
+    assert file.of("source_collector_0") == {"arms": 2, "threads": 3}
+
+
+def test_nested_names_are_joined_and_numbers_are_read_as_ros_reads_them(read):
+    learning = "learning: {actor_lr: 1e-4, critic_lr: 2.5E+1, threads: 1, reward: raw, run: 1e}"
+    assert read(entry("learner", learning)).of("learner") == {
+        "learning.actor_lr": 1e-4,
+        "learning.critic_lr": 25.0,
+        "learning.threads": 1,
+        "learning.reward": "raw",
+        "learning.run": "1e",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (entry("/**/sauce_collector"), r"/\*\*/sauce_collector is none of our nodes: learner, "),
+        (entry("/other/source_collector"), r"not in the namespace /ompo of this launch: write /\*\*/source_collector"),
+        (entry("source_collector_2"), "not started: the last of 2 sources is source_collector_1"),
+        ("source_collector: {arms: 4}\n", "/source_collector/arms needs a mapping with ros__parameters"),
+        ("source_collector:\n  ros__parameters: 4\n", "/source_collector needs names and values under"),
+        ("- 1\n", "it needs a mapping"),
+        ("{", "is not YAML"),
+    ],
+)
+def test_what_reaches_nobody_is_refused_with_a_sentence(read, text, sentence):
+    with pytest.raises(InvalidParameterFile, match=rf"params_file .*mine.yaml.* {sentence}"):
+        read(text)
+
+
+def test_what_the_launch_sets_is_refused_instead_of_lost(read):
+    file = read(entry("target_collector", "speed_scale: 0.3, dry_run: true"))
+    with pytest.raises(InvalidParameterFile, match=r"mine.yaml sets speed_scale of target_collector.*launch argument"):
+        file.of("target_collector", besides={"speed_scale", "task"})
+    assert file.of("target_collector", besides={"task"}) == {"speed_scale": 0.3, "dry_run": True}
+
+
+def test_a_missing_file_is_refused_and_an_empty_one_says_nothing(read, tmp_path):
+    with pytest.raises(InvalidParameterFile, match=r"none.yaml cannot be read: No such file"):
+        read_parameters(tmp_path / "none.yaml", LAUNCH)
+    assert read("# nothing yet\n").of("learner") == {}
+
+
+def test_a_copy_beside_the_file_takes_the_place_of_what_it_names(read, tmp_path):
+    text = entry("source_collector", "domain: /home/me/worn.yaml, robot: fr3")
+    assert read(text).of("source_collector_0") == {"domain": "/home/me/worn.yaml", "robot": "fr3"}
+    assert read(text).named_files() == [("domains", "/home/me/worn.yaml")]
+    copy = tmp_path / "config" / "domains" / "worn.yaml"
+    copy.parent.mkdir(parents=True)
+    copy.touch()
+    assert read(text).of("source_collector_0") == {"domain": str(copy), "robot": "fr3"}
+
+
+def test_the_shipped_file_is_accepted():
+    file = read_parameters(resource_path("config/adapt.yaml"), LAUNCH)
+    assert file.of("source_collector_1")["domain"] == "randomized"

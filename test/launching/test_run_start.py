@@ -1,0 +1,131 @@
+"""What a launch starts with: a new run's arguments and files are kept with it, a resumed run goes on with them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ompo_ros.experiments.kept_files import CannotKeep
+from ompo_ros.experiments.resumption import CannotResume
+from ompo_ros.launching.parameter_file import InvalidParameterFile, read_parameters
+from ompo_ros.launching.run_start import start_of
+
+
+@pytest.fixture
+def values(tmp_path):
+    """Arguments that name files of the user's, in three ways."""
+    for name in ("arm", "worn", "sources"):
+        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\n")
+    params = tmp_path / "params.yaml"
+    params.write_text(f"source_collector:\n  ros__parameters: {{domain: {tmp_path / 'sources.yaml'}}}\n")
+    return {
+        "task": "reach",
+        "role": "all",
+        "resume": "false",
+        "run_id": "auto",
+        "namespace": "ompo",
+        "num_sources": "1",
+        "target_steps": "300",
+        "run_dir": str(tmp_path / "run"),
+        "robot": str(tmp_path / "arm.yaml"),
+        "target_domain": str(tmp_path / "worn.yaml"),
+        "params_file": str(params),
+    }
+
+
+def begin(values, **given):
+    return start_of({**values, **given}, set(given))
+
+
+def resume(values, folder, **given):
+    """As a user does who gives nothing but the folder."""
+    (folder / "checkpoints").mkdir(exist_ok=True)
+    defaults = {"robot": "panda", "target_domain": "creeping", "params_file": "/share/adapt.yaml"}
+    return start_of(
+        {**values, **defaults, "run_dir": str(folder), "resume": "true", **given}, {"run_dir", "resume", *given}
+    )
+
+
+def files_used(values):
+    """The content of all files that a launch with these values reads."""
+    of_sources = read_parameters(Path(values["params_file"]), values).of("source_collector_0")
+    paths = [values["robot"], values["target_domain"], of_sources["domain"]]
+    return [Path(path).read_text() for path in paths]
+
+
+def test_a_run_uses_its_copies_of_the_users_files(values, tmp_path):
+    run = begin(values).values
+    for name in ("arm", "worn", "sources", "params"):
+        (tmp_path / f"{name}.yaml").unlink()
+    assert files_used(run) == ["name: arm\n", "name: worn\n", "name: sources\n"]
+    assert Path(run["robot"]).name == "arm.yaml", "the file's name is the robot's"
+
+
+def test_a_resumed_run_uses_them_too_wherever_its_folder_is_now(values, tmp_path):
+    began = begin(values).values
+    for name in ("arm", "worn", "sources", "params"):
+        (tmp_path / f"{name}.yaml").write_text("changed: true\n")
+    folder = Path(began["run_dir"]).rename(tmp_path / "moved")
+    resumed = resume(values, folder).values
+    assert files_used(resumed) == ["name: arm\n", "name: worn\n", "name: sources\n"]
+    assert resumed["run_id"] == began["run_id"] != ""
+
+
+def test_a_file_given_again_is_compared_by_what_it_says(values, tmp_path):
+    folder = Path(begin(values).values["run_dir"])
+    assert resume(values, folder, robot=values["robot"]).lines == []
+    (tmp_path / "arm.yaml").write_text("name: another\n")
+    with pytest.raises(CannotResume, match=r"robot:=.*arm.yaml differs from .*run/config/robots/arm.yaml"):
+        resume(values, folder, robot=values["robot"])
+    with pytest.raises(CannotResume, match="robot:=fr3 does not fit"):
+        resume(values, folder, robot="fr3")
+
+
+def test_names_of_the_package_are_kept_as_they_are(values, tmp_path):
+    run = begin(values, robot="fr3", target_domain="paper").values
+    assert (run["robot"], run["target_domain"]) == ("fr3", "paper")
+    assert not (tmp_path / "run" / "config" / "robots").exists()
+
+
+def test_two_files_of_one_name_are_refused(values, tmp_path):
+    other = tmp_path / "other" / "sources.yaml"
+    other.parent.mkdir()
+    other.write_text("name: other\n")
+    with pytest.raises(CannotKeep, match=r"sources.yaml and .*sources.yaml have the same name: rename one"):
+        begin(values, target_domain=str(other))
+
+
+def test_a_refused_parameter_file_leaves_nothing(values, tmp_path):
+    Path(values["params_file"]).write_text("sauce_collector:\n  ros__parameters: {arms: 4}\n")
+    with pytest.raises(InvalidParameterFile):
+        begin(values)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_start_that_was_refused_is_repeated_with_the_corrected_file(values, tmp_path):
+    begin(values)
+    (tmp_path / "arm.yaml").write_text("name: corrected\n")
+    assert files_used(begin(values).values)[0] == "name: corrected\n"
+
+
+def test_a_folder_holds_one_run(values, tmp_path):
+    with pytest.raises(RuntimeError, match="no run to resume"):
+        begin(values, resume="true")
+    begin(values)
+    (tmp_path / "run" / "checkpoints").mkdir()
+    with pytest.raises(RuntimeError, match="resume:=true"):
+        begin(values)
+
+
+def test_another_role_in_the_same_folder_leaves_the_runs_arguments(values, tmp_path):
+    begin(values, role="learner")
+    began = (tmp_path / "run" / "launch.json").read_bytes()
+    begin(values, role="target", robot="fr3")
+    assert (tmp_path / "run" / "launch.json").read_bytes() == began
+    assert json.loads(began)["role"] == "learner"
+
+
+@pytest.mark.parametrize(("role", "run_id", "has_one"), [("all", "auto", True), ("learner", "auto", False)])
+def test_an_identity_is_drawn_only_where_one_launch_starts_all(values, role, run_id, has_one):
+    assert bool(begin(values, role=role, run_id=run_id).values["run_id"]) is has_one
+    assert begin(values, role=role, run_id="mine").values["run_id"] == "mine"
