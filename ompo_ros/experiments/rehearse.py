@@ -16,7 +16,7 @@ import numpy as np
 import torch
 import yaml
 
-from ompo_ros.control.collector import Collector
+from ompo_ros.control.collector import Collector, CollectorPhase
 from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.control.safety import ArmState
 from ompo_ros.experiments.pretrain import ARMS, node_settings
@@ -32,6 +32,10 @@ from ompo_ros.task.tasks import Float32Array, Task
 from ompo_ros.transitions import Origin
 
 SOURCE_STEPS = 16  # of every arm at a time
+
+
+class ArmHeld(RuntimeError):
+    """The collector waits for a hand that no rehearsal has; the message says why."""
 
 
 @dataclass
@@ -57,10 +61,12 @@ class Rig:
         collector.enabled = True
 
     def episodes(self) -> Iterator[PlayedEpisode]:
-        """Play on, and give each episode as it ends."""
+        """Play on, and give each episode as it ends; ArmHeld if there will be no other."""
         while True:
             measured, now = self._arm.measured, self._arm.time
             tick = self.collector.tick(ArmState(measured.position, measured.velocity, now), measured.cube, now)
+            if self.collector.phase is CollectorPhase.HELD:
+                raise ArmHeld(f"the arm is held: {self.collector.problem}")
             if tick.command is not None:
                 self._arm.command(tick.command.position)
             self._arm.advance(self.collector.motion.robot.period)

@@ -9,6 +9,8 @@ import numpy as np
 
 from ompo_ros.task.kinematics import FloatArray
 
+Numbers = float | tuple[float, ...]  # one for all joints, or one a joint
+
 
 class Distribution(Protocol):
     """Turns numbers uniform in [0, 1) or standard normal into values; `support` is the range they can take."""
@@ -23,7 +25,7 @@ class Distribution(Protocol):
 class Constant:
     """Always the same: one number, or one a joint."""
 
-    value: float | tuple[float, ...]
+    value: Numbers
 
     @property
     def support(self) -> tuple[float, float]:
@@ -36,59 +38,68 @@ class Constant:
 
 @dataclass(frozen=True)
 class Uniform:
-    """Anything between low and high."""
+    """Anything between low and high, of all joints or of each."""
 
-    low: float
-    high: float
+    low: Numbers
+    high: Numbers
 
     def __post_init__(self) -> None:
-        if self.low > self.high:
+        if (np.asarray(self.low) > np.asarray(self.high)).any():
             raise ValueError(f"the range [{self.low}, {self.high}] is empty: its low end is above its high end")
 
     @property
     def support(self) -> tuple[float, float]:
-        return self.low, self.high
+        return float(np.min(self.low)), float(np.max(self.high))
 
     def values(self, uniform: FloatArray, normal: FloatArray) -> FloatArray:
-        return self.low + (self.high - self.low) * uniform
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        return np.asarray(low + (high - low) * uniform)
 
 
 @dataclass(frozen=True)
 class LogUniform:
-    """Any order of magnitude between low and high."""
+    """Any order of magnitude between low and high, of all joints or of each."""
 
-    low: float
-    high: float
+    low: Numbers
+    high: Numbers
 
     def __post_init__(self) -> None:
-        if not 0 < self.low <= self.high:
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        if not ((low > 0) & (low <= high)).all():
             raise ValueError(f"log_uniform needs 0 < low <= high, got [{self.low}, {self.high}]")
 
     @property
     def support(self) -> tuple[float, float]:
-        return self.low, self.high
+        return float(np.min(self.low)), float(np.max(self.high))
 
     def values(self, uniform: FloatArray, normal: FloatArray) -> FloatArray:
-        return self.low * (self.high / self.low) ** uniform
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        return np.asarray(low * (high / low) ** uniform)
 
 
 @dataclass(frozen=True)
 class Normal:
-    """A bell around the mean, cut off at three standard deviations."""
+    """A bell around the mean, of all joints or of each, cut off at three standard deviations and at low and high."""
 
-    mean: float
-    std: float
+    mean: Numbers
+    std: Numbers
+    low: float = -np.inf
+    high: float = np.inf
 
     def __post_init__(self) -> None:
-        if self.std < 0:
+        if (np.asarray(self.std) < 0).any():
             raise ValueError(f"a standard deviation cannot be negative, got {self.std}")
+        if (np.asarray(self.mean) < self.low).any() or (np.asarray(self.mean) > self.high).any():
+            raise ValueError(f"the mean {self.mean} lies outside [{self.low}, {self.high}]")
 
     @property
     def support(self) -> tuple[float, float]:
-        return self.mean - 3 * self.std, self.mean + 3 * self.std
+        mean, reach = np.asarray(self.mean), 3.0 * np.asarray(self.std)
+        return float(max(np.min(mean - reach), self.low)), float(min(np.max(mean + reach), self.high))
 
     def values(self, uniform: FloatArray, normal: FloatArray) -> FloatArray:
-        return self.mean + self.std * np.clip(normal, -3.0, 3.0)
+        values = np.asarray(self.mean) + np.asarray(self.std) * np.clip(normal, -3.0, 3.0)
+        return np.clip(values, self.low, self.high)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ompo_ros.resources import resource_path
-from ompo_ros.sim.distributions import Choice, Constant, Distribution, LogUniform, Normal, Uniform
+from ompo_ros.sim.beyond import Beyond, read_beyond
+from ompo_ros.sim.distributions import Choice, Constant, Distribution, LogUniform, Normal, Numbers, Uniform
 from ompo_ros.sim.drift import CLOCKS, Jumps, Noise, Ramp, Schedule, Sine, Trend
 from ompo_ros.sim.parameters import COLUMNS, PARAMETERS, Arms, DomainValues, Parameter
 from ompo_ros.task.config_file import ConfigFileError, YamlValue
@@ -44,6 +45,7 @@ class Domain:
     drawn: dict[str, Drawn] = field(default_factory=dict)
     drift: dict[str, Schedule] = field(default_factory=dict)
     simulator: Simulator = field(default_factory=Simulator)
+    beyond: Beyond | None = None  # mechanics that only a stand-in robot has
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ def load_domain(name_or_path: str | Path) -> Domain:
         if not path.exists():
             known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
             raise ConfigFileError(f"domain {text!r} is unknown; known: {known}; or give the path of a .yaml file")
-    sections = YamlValue.of_file(path).mapping(("parameters", "drift", "simulator"))
+    sections = YamlValue.of_file(path).mapping(("parameters", "drift", "simulator", "beyond"))
     drawn = sections["parameters"].mapping(tuple(PARAMETERS)) if "parameters" in sections else {}
     drift = sections["drift"].mapping(tuple(PARAMETERS)) if "drift" in sections else {}
     for name in drift:
@@ -82,34 +84,48 @@ def load_domain(name_or_path: str | Path) -> Domain:
         drawn={name: _read_drawn(entry, PARAMETERS[name]) for name, entry in drawn.items()},
         drift={name: _read_schedule(entry, PARAMETERS[name]) for name, entry in drift.items()},
         simulator=_read_simulator(sections["simulator"]) if "simulator" in sections else Simulator(),
+        beyond=read_beyond(sections["beyond"]) if "beyond" in sections else None,
     )
 
 
 def _read_drawn(entry: YamlValue, parameter: Parameter) -> Drawn:
-    shared = False
+    shared, within = False, None
     if entry.is_mapping:
-        fields = entry.mapping((*_DISTRIBUTIONS, "shared"))
+        fields = entry.mapping((*_DISTRIBUTIONS, "shared", "within"))
+        within = fields.pop("within").numbers(2) if "within" in fields else None
         shared = fields.pop("shared").flag() if "shared" in fields else False
         if len(fields) != 1:
             entry.refuse(f"{parameter.name} needs exactly one of {', '.join(_DISTRIBUTIONS)}")
         kind, value = next(iter(fields.items()))
     else:
         kind, value = "constant", entry
-    distribution = _made(entry, lambda: _read_distribution(kind, value, parameter))
+    distribution = _made(entry, lambda: _read_distribution(kind, value, parameter, within))
     _check_support(entry, parameter, distribution.support)
     _check_integer(entry, parameter, distribution)
     return Drawn(distribution, shared)
 
 
-def _read_distribution(kind: str, value: YamlValue, parameter: Parameter) -> Distribution:
+def _read_distribution(
+    kind: str, value: YamlValue, parameter: Parameter, within: tuple[float, ...] | None
+) -> Distribution:
+    if within is not None and kind != "normal":
+        raise ValueError("only a normal distribution has to be kept `within` a range")
     if kind == "constant":
-        return Constant(value.numbers(parameter.size) if value.is_list else value.number())
+        return Constant(_read_numbers(value, parameter))
     if kind == "choice":
         return Choice(value.numbers())
-    first, second = value.numbers(2)
+    ends = value.items()
+    if len(ends) != 2:
+        raise ValueError(f"{kind} needs 2 entries, got {len(ends)}")
+    first, second = (_read_numbers(end, parameter) for end in ends)
     if kind == "uniform":
         return Uniform(first, second)
-    return LogUniform(first, second) if kind == "log_uniform" else Normal(first, second)
+    return LogUniform(first, second) if kind == "log_uniform" else Normal(first, second, *(within or ()))
+
+
+def _read_numbers(value: YamlValue, parameter: Parameter) -> Numbers:
+    """One number for all joints, or a list with one a joint."""
+    return value.numbers(parameter.size) if value.is_list else value.number()
 
 
 def _read_schedule(entry: YamlValue, parameter: Parameter) -> Schedule:

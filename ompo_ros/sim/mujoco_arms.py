@@ -105,6 +105,22 @@ class MujocoArms:
         )
         self.state[:] = states[:, -1]
 
+    def predict(self, q: FloatArray, dq: FloatArray, targets: FloatArray, substeps: int) -> FloatArray:
+        """Where each arm would come to (arms, rows, 14) from every state (rows, 7), were it there; nothing moves."""
+        arms, rows = targets.shape[:2]
+        start = np.tile(self._rest, (arms, rows, 1))
+        velocities = 1 + self._nominal.nq
+        start[..., 1:8], start[..., velocities : velocities + 7] = q, dq
+        flat = start.reshape(arms * rows, -1)
+        states: FloatArray = np.empty((arms * rows, substeps, flat.shape[1]))
+        commands = np.repeat(targets.reshape(arms * rows, 1, 7), substeps, axis=1)
+        models = [model for model in self.models[:arms] for _ in range(rows)]
+        self._rollout.rollout(
+            models, self._workers, flat, commands, skip_checks=True, nstep=substeps, state=states, chunk_size=1
+        )
+        end = states[:, -1]
+        return np.concatenate((end[:, 1:8], end[:, velocities : velocities + 7]), axis=1).reshape(arms, rows, 14)
+
     def _buffers(self, substeps: int) -> tuple[FloatArray, FloatArray]:
         """Keep commands and states of a rollout allocated: fresh pages every step would cost as much as the copies."""
         if self._commands.shape[1] != substeps:

@@ -11,10 +11,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ompo_ros.sim.domain import Domain, load_domain
+from ompo_ros.sim.limits import CommandLimits
 from ompo_ros.sim.mujoco_arms import MujocoArms
 from ompo_ros.sim.plant import ImageArray
 from ompo_ros.sim.world import PandaWorld
 from ompo_ros.task.contract import Contract
+from ompo_ros.task.robot import Robot
 from ompo_ros.task.tasks import CONTROL_RATE, Float32Array, Task
 
 
@@ -96,10 +98,15 @@ class PandaVectorEnv(VectorEnv[Float32Array, Float32Array, NDArray[Any]]):
         domain: str | Domain = "nominal",
         threads: int | None = None,
         render_mode: str | None = None,
+        limits: Robot | None = None,
     ) -> None:
+        """With `limits`, commands keep the step, velocity and acceleration limits of a robot's safety filter."""
         chosen = domain if isinstance(domain, Domain) else load_domain(domain)
+        if chosen.beyond is not None:
+            raise ValueError(f"domain {chosen.name!r} has a section `beyond`: only a stand-in robot has such mechanics")
         made = Task(task, reward)
-        self.world = PandaWorld(made, chosen, MujocoArms(made, num_envs, chosen.simulator, threads))
+        plant = MujocoArms(made, num_envs, chosen.simulator, threads)
+        self.world = PandaWorld(made, chosen, plant, None if limits is None else CommandLimits(limits, num_envs))
         self.contract = made.contract
         self.num_envs = num_envs
         self.single_observation_space = observation_space(self.contract)
@@ -118,6 +125,10 @@ class PandaVectorEnv(VectorEnv[Float32Array, Float32Array, NDArray[Any]]):
             self.world.seed([gymnasium.utils.seeding.np_random(each)[0] for each in seeds])
         obs = self.world.reset(np.arange(self.num_envs))
         return obs, self._info(self.world.task.is_success(obs))
+
+    def set_domain(self, domain: Domain) -> None:
+        """Let each arm draw from another domain from its next episode on."""
+        self.world.set_domain(domain)
 
     def step(
         self, actions: Float32Array

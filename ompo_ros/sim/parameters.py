@@ -68,15 +68,17 @@ COLUMN_NAMES: Final = tuple(
     for parameter in _TABLE
     for i in range(1, parameter.size + 1)
 )
+_NOMINAL: Final = np.concatenate([np.full(parameter.size, parameter.nominal) for parameter in _TABLE])
 
 
 class DomainValues:
     """The values in force for each of N arms: one row an arm, one column per entry of `COLUMN_NAMES`."""
 
     def __init__(self, n: int) -> None:
-        self.table: FloatArray = np.empty((n, COLUMN_COUNT))
-        for name, parameter in PARAMETERS.items():
-            self[name][:] = parameter.nominal
+        self.table: FloatArray = np.tile(_NOMINAL, (n, 1))
+
+    def set_nominal(self, arms: Arms) -> None:
+        self.table[arms] = _NOMINAL
 
     def __getitem__(self, name: str) -> FloatArray:
         return self.table[:, COLUMNS[name]]

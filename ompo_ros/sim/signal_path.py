@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ompo_ros.sim.beyond import Beyond, Mechanics
+from ompo_ros.sim.limits import CommandLimits
 from ompo_ros.sim.parameters import PARAMETERS, Arms, DomainValues
 from ompo_ros.task.kinematics import JOINT_HIGH, JOINT_LOW, FloatArray
 from ompo_ros.task.tasks import INCREMENT
@@ -33,7 +35,11 @@ def acts_on_plant(name: str) -> bool:
 class SignalPath:
     """Turns actions into delayed position commands, and joint states into measurements, for N arms."""
 
-    def __init__(self, n: int, values: DomainValues) -> None:
+    def __init__(
+        self, n: int, values: DomainValues, beyond: Beyond | None = None, limits: CommandLimits | None = None
+    ) -> None:
+        self._mechanics = None if beyond is None else Mechanics(beyond, n)
+        self._limits = limits
         self._values = values
         self._rows = np.arange(n)
         self._generators: list[np.random.Generator] = [np.random.default_rng() for _ in range(n)]
@@ -47,6 +53,10 @@ class SignalPath:
     def reset(self, arms: Arms, posture: FloatArray, generators: list[np.random.Generator]) -> None:
         """Begin an episode: every command still under way is the start posture, noise comes from `generators`."""
         self._pending[arms] = posture[:, None, :]
+        if self._mechanics is not None:
+            self._mechanics.reset(arms, posture)
+        if self._limits is not None:
+            self._limits.reset(arms)
         self._command_tick[arms] = 0
         self._sensor_tick[arms] = 0
         for arm, generator in zip(arms, generators, strict=True):
@@ -61,9 +71,16 @@ class SignalPath:
         noise = self._action_noise[self._rows, self._command_tick]
         self._command_tick += 1
         values = self._values
+        if self._limits is not None:
+            actions = self._limits.actions(actions, measured)
+        if self._mechanics is not None:
+            actions = self._mechanics.actions(actions)
         disturbed = actions * values["action_gain"] + values["action_bias"] + values["action_noise"] * noise
         self._slot = (self._slot + 1) % _DELAY_SLOTS
-        self._pending[:, self._slot] = np.clip(measured + INCREMENT * disturbed, JOINT_LOW, JOINT_HIGH)
+        targets = measured + INCREMENT * disturbed
+        if self._mechanics is not None:
+            targets = self._mechanics.targets(targets)
+        self._pending[:, self._slot] = np.clip(targets, JOINT_LOW, JOINT_HIGH)
         delay = values["command_delay"][:, 0].astype(np.intp)
         due: FloatArray = self._pending[self._rows, (self._slot - delay) % _DELAY_SLOTS]
         return due
@@ -75,6 +92,8 @@ class SignalPath:
         noise = self._sensor_noise[arms, self._sensor_tick[arms]]
         self._sensor_tick[arms] += 1
         values = self._values
+        if self._mechanics is not None:
+            q = self._mechanics.measured(q)
         return (
             q + values["joint_position_noise"][arms] * noise[:, :7],
             dq + values["joint_velocity_noise"][arms] * noise[:, 7:],

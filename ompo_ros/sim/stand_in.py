@@ -22,6 +22,7 @@ SIMULATORS: Final = ("panda_gym", "mujoco")
 _AWAY: Final = 0.1  # rad from home
 _HOME: Final = 0.06
 _REST: Final = 0.05  # rad/s
+_SPEEDING: Final = 2.0  # times the way at the velocity limits that a drive pulls ahead within a period
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class StandIn:
     ) -> None:
         self._home = robot.home
         self._farthest = robot.max_lead / INCREMENT
+        self._reach = _SPEEDING * robot.velocity * robot.period
         self._command_timeout = command_timeout
         self._world = PandaWorld(task, domain, plant)
         self._arm = np.array([0])
@@ -65,12 +67,14 @@ class StandIn:
     def command(self, position: FloatArray) -> None:
         """Send the arm to joint positions (7,): the hidden disturbances act on the way from those last measured.
 
-        A command further ahead than any controller here may send is not followed faster, as a driver's limits see to.
+        A command further ahead than any controller here may send is not followed faster, as a driver's limits see to:
+        an arm that pressed on something and comes free would otherwise leap, and nobody would trust its state.
         """
         if position.shape != (JOINTS,) or not np.isfinite(position).all():
             raise ValueError(f"a command needs {JOINTS} finite positions, got {position.tolist()}")
         increment = (position - self.measured.position) / INCREMENT
         self._world.command(np.clip(increment, -self._farthest, self._farthest)[None].astype(np.float32))
+        self._world.limit_lead(self._reach)
         self._held = None
         self._since_command = 0.0
 
@@ -107,10 +111,10 @@ class StandIn:
 
 
 def make_stand_in(
-    simulator: str, domain: str, task: Task, robot: Robot, *, seed: int, command_timeout: float
+    simulator: str, domain: Domain | str, task: Task, robot: Robot, *, seed: int, command_timeout: float
 ) -> StandIn:
-    """Build the simulator named, under the domain file named; ValueError where the two do not go together."""
-    loaded = load_domain(domain)
+    """Build the simulator named, under the domain or its file; ValueError where the two do not go together."""
+    loaded = load_domain(domain) if isinstance(domain, str) else domain
     plant: Plant
     if simulator == "panda_gym":
         try:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ompo_ros.sim.domain import Domain
+from ompo_ros.sim.limits import CommandLimits
 from ompo_ros.sim.parameters import COLUMN_COUNT, PARAMETERS, Arms, DomainValues
 from ompo_ros.sim.plant import Plant
 from ompo_ros.sim.signal_path import SignalPath, acts_on_plant
@@ -33,7 +34,7 @@ class Step:
 class PandaWorld:
     """Everything a single environment, a batch and a stand-in robot have in common."""
 
-    def __init__(self, task: Task, domain: Domain, plant: Plant) -> None:
+    def __init__(self, task: Task, domain: Domain, plant: Plant, limits: CommandLimits | None = None) -> None:
         plant.check(domain.changed)
         self.task = task
         self.domain = domain
@@ -45,12 +46,23 @@ class PandaWorld:
         self.step_index = np.zeros(self.n, dtype=np.int64)
         self.generators = [np.random.default_rng() for _ in range(self.n)]
         self._everyone = np.arange(self.n)
-        self._path = SignalPath(self.n, self.values)
+        self._path = SignalPath(self.n, self.values, domain.beyond, limits)
         self._measured_q: FloatArray = np.zeros((self.n, 7))
         self._targets: FloatArray = np.tile(HOME, (self.n, 1))
         self._substeps = round(1.0 / CONTROL_RATE / plant.timestep)
         self._drift_noise = {name: np.zeros(self.n) for name in domain.drift}
+        self._touches_plant = _touches_plant(domain)
         self._moving = [name for name, schedule in domain.drift.items() if schedule.moves_within_episode]
+
+    def set_domain(self, domain: Domain) -> None:
+        """Draw from another domain from each arm's next episode on; the simulator stays as it is."""
+        if domain.drift or self.domain.drift:
+            raise ValueError("a domain that drifts cannot take another's place, nor be replaced")
+        if domain.beyond != self.domain.beyond or domain.simulator != self.domain.simulator:
+            raise ValueError(f"{domain.name!r} and {self.domain.name!r} differ in mechanics or simulator")
+        self.plant.check(domain.changed)
+        self._touches_plant |= _touches_plant(domain)
+        self.domain = domain
 
     def seed(self, generators: list[np.random.Generator]) -> None:
         """Give each arm its generator and count its episodes from the first again."""
@@ -68,11 +80,12 @@ class PandaWorld:
         uniform = np.stack([generator.random(_DRAWS) for generator in generators])
         normal = np.stack([generator.standard_normal(COLUMN_COUNT) for generator in generators])
         values_draw, drift_draw, goal_draw, cube_draw, posture_draw = np.split(uniform, _DRAW_ENDS, axis=1)
+        self.values.set_nominal(arms)
         self.domain.draw(self.values, arms, values_draw, normal)
         for column, name in enumerate(self.domain.drift):
             self._drift_noise[name][arms] = drift_draw[:, column]
         self._drift(arms)
-        if any(acts_on_plant(name) for name in self.domain.changed):
+        if self._touches_plant:
             self.plant.apply(arms, self.values)
         self.goal[arms] = self.task.goals(goal_draw)
         if posture is None:
@@ -103,6 +116,10 @@ class PandaWorld:
         self.step_index += 1
         self._targets = self._path.command(actions, self._measured_q)
 
+    def limit_lead(self, farthest: FloatArray) -> None:
+        """Hold the commands in force within `farthest` (7,) rad of where the joints are."""
+        self._targets = np.clip(self._targets, self.plant.q - farthest, self.plant.q + farthest)
+
     def advance(self, substeps: int) -> None:
         """Let the simulator run for `substeps` of its timesteps under the commands in force."""
         self.plant.advance(self._targets, substeps)
@@ -129,3 +146,7 @@ class PandaWorld:
         self._drift(started)
         if any(acts_on_plant(name) for name in self._moving):
             self.plant.apply(started, self.values)
+
+
+def _touches_plant(domain: Domain) -> bool:
+    return any(acts_on_plant(name) for name in domain.changed)

@@ -1,0 +1,120 @@
+"""Finds the gaps of the benchmark: draws arms by a seed, one after the other, and keeps those that count.
+
+Usage: python -m ompo_ros.experiments.gaps [--folder config/domains/gaps]
+The rule and the distributions stand in ompo_ros.sim.gaps. Every candidate is recorded with its figures; a search that
+was interrupted goes on after the last one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+from collections import Counter
+from pathlib import Path
+
+import torch
+
+from ompo_ros.control.collector import Collector
+from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.experiments.rehearse import ArmHeld, Learned, Rig
+from ompo_ros.files import write_whole
+from ompo_ros.learning import Agent, Config, make_agent
+from ompo_ros.learning.pretrained import load_networks
+from ompo_ros.resources import resource_path
+from ompo_ros.sim import gaps
+from ompo_ros.sim.domain import Domain
+from ompo_ros.sim.domain_file import write_domain
+from ompo_ros.sim.stand_in import make_stand_in
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
+
+SCREENED, CONFIRMED = 20, 50  # episodes of an evaluation
+EVERY, LONGEST = 500, 3000  # target steps between two evaluations, and until it is given up
+UPDATES = 4  # per target step
+
+
+def shipped_agent(seed: int) -> Agent:
+    """SAC from the shipped networks, with the settings of an adaptation run."""
+    task = Task("reach", "dense")
+    config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
+    agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
+    load_networks(agent, resource_path("models/policies/panda_reach.safetensors"))
+    return agent
+
+
+def make_rig(simulator: str, domain: Domain, seed: int) -> Rig:
+    """The stand-in of a candidate, and who moves it."""
+    task, robot = Task("reach", "dense"), load_robot("panda")
+    arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
+    return Rig(arm, Collector(robot, task, seed=seed))
+
+
+def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
+    """Success after training on this arm alone, and the steps that took: the first that suffice, or all there are."""
+    rig.collector.player.policy = Learned(agent)
+    success, steps, playing = 0.0, 0, rig.episodes()
+    while steps < LONGEST:
+        episode = next(playing)
+        if episode.transitions is None:
+            continue
+        agent.observe(episode.transitions)
+        agent.update(UPDATES * len(episode.transitions))
+        steps += len(episode.transitions)
+        if steps % EVERY == 0:
+            success, _ = rig.evaluate(agent, SCREENED)
+            if success >= gaps.TRAINED_FROM:
+                success, _ = rig.evaluate(agent, CONFIRMED)
+            if success >= gaps.TRAINED_FROM:
+                break
+    return success, steps
+
+
+def measure(kind: str, index: int, folder: Path) -> dict[str, str]:
+    """Draw a candidate, judge it, and leave its domain file if it counts."""
+    simulator, drawn = gaps.simulator_of(index), gaps.draw_gap(kind, index)
+    rig, agent = make_rig(simulator, drawn, index), shipped_agent(index)
+    shipped, trained, steps = 0.0, 0.0, 0
+    try:
+        shipped, _ = rig.evaluate(agent, CONFIRMED)
+        if shipped < gaps.SHIPPED_BELOW:
+            trained, steps = train_alone(rig, agent)
+    except ArmHeld as held:
+        sys.stdout.write(f"{kind} {index}: {held}\n")
+    counts = shipped < gaps.SHIPPED_BELOW and trained >= gaps.TRAINED_FROM
+    if counts:
+        comment = f"Drawn by ompo_ros.sim.gaps, seed {gaps.SEED}; for {simulator}."
+        write_domain(drawn, folder / f"{drawn.name}.yaml", comment)
+    figures = (kind, index, simulator, f"{shipped:.2f}", f"{trained:.2f}", steps, "yes" if counts else "no")
+    return dict(zip(gaps.COLUMNS, map(str, figures), strict=True))
+
+
+def _write_record(rows: list[dict[str, str]], folder: Path) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, gaps.COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(folder / gaps.RECORD, text.getvalue().encode())
+
+
+def main() -> None:
+    """Search until there are as many gaps of each kind as wanted."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=Path(gaps.FOLDER))
+    folder: Path = parser.parse_args().folder
+    torch.set_num_threads(1)
+    rows = gaps.read_record(folder)
+    for kind, wanted in gaps.WANTED.items():
+        tried = Counter(row["kind"] for row in rows)[kind]
+        while sum(row["kind"] == kind and row["counts"] == "yes" for row in rows) < wanted:
+            row = measure(kind, tried, folder)
+            tried += 1
+            rows.append(row)
+            _write_record(rows, folder)
+            sys.stdout.write(" ".join(f"{name} {value}" for name, value in row.items()) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

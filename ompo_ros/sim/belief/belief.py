@@ -1,0 +1,188 @@
+"""A distribution over the target's parameters, from its transitions alone; sources draw their arms from it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ompo_ros.sim.belief import coordinates
+from ompo_ros.sim.belief.evidence import Evidence, Rows
+from ompo_ros.sim.belief.fit import Gaussian, Matching
+from ompo_ros.sim.domain import Domain, load_domain
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.tasks import Task
+from ompo_ros.transitions import Origin, Transitions
+
+DELAYS: Final = (0, 1, 2)  # control steps that are considered
+FEWEST: Final = 25  # transitions before anything is fitted
+_ROWS: Final = 256  # matched in one iteration
+_CHECKED: Final = 128  # held-out ones whose error is reported
+_FEW_ROWS: Final = 64  # are enough to choose between places to start from
+_GOOD: Final = 0.1  # prediction error below which a fit goes on only from where the last one ended
+_ITERATIONS: Final = 8
+_SETTLED: Final = 0.3  # of a deviation: a step below it ends the fit
+
+
+@dataclass(frozen=True)
+class PredictionError:
+    """Error of held-out next positions relative to the motion in that step: 0 is exact, 1 is no better than rest."""
+
+    belief: float
+    prior: float
+
+
+@dataclass
+class _Hypothesis:
+    """The fit under one delay of commands."""
+
+    delay: int
+    belief: Gaussian
+    loss: float = np.inf  # of a recorded step
+
+
+class Belief:
+    """Mean and deviation of what the target's motion shows; all else stays as the prior has it.
+
+    One core, no threads. `fit` does a bounded amount of work, so that whoever calls it keeps its own time.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        robot: Robot,
+        prior: Domain | str,
+        seed: int,
+        *,
+        speed_scale: float = 1.0,
+        start: Domain | None = None,
+    ) -> None:
+        """With `start`, the domain that an earlier belief left, it goes on from there; `prior` is for comparison."""
+        self.prior = load_domain(prior) if isinstance(prior, str) else prior
+        if self.prior.drift:
+            raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior that stands still")
+        self._rng = np.random.default_rng(seed)
+        self._evidence = Evidence(robot, speed_scale)
+        mean, deviation, base = coordinates.moments(self.prior)
+        self._prior_mean = mean
+        self._start = start or self.prior
+        if start is not None:
+            mean, deviation, _ = coordinates.moments(start)
+        self._wide = Gaussian(mean, np.diag(np.maximum(deviation, coordinates.WIDE) ** 2))
+        self._matching = Matching(task, self.prior.simulator, base)
+        self._hypotheses = [_Hypothesis(delay, self._wide) for delay in DELAYS]
+        self.fits = 0
+        self.prediction_error: PredictionError | None = None
+
+    @property
+    def target_steps(self) -> int:
+        """Transitions observed."""
+        return self._evidence.seen
+
+    @property
+    def mean(self) -> FloatArray:
+        """Of each of `coordinates.NAMES`, in its unit."""
+        return coordinates.to_values(self._best.belief.mean)
+
+    @property
+    def deviation(self) -> FloatArray:
+        return coordinates.spread(self._best.belief.mean, self._deviation())
+
+    @property
+    def delay(self) -> int:
+        """Control steps until a command acts, most likely."""
+        return self._best.delay
+
+    @property
+    def domain(self) -> Domain:
+        """What sources draw from: where it started until there was enough to fit."""
+        if not self.fits:
+            return self._start
+        return coordinates.believed(self.prior, self.mean, self.deviation, self.delay)
+
+    def observe(self, transitions: Transitions) -> None:
+        """Take in what the target did; of the observations only joint positions and velocities are used."""
+        if transitions.origin is not Origin.TARGET:
+            raise ValueError("a belief is about the target: transitions of a source say nothing of it")
+        self._evidence.add(transitions)
+
+    def forget(self, half_life: float) -> None:
+        """Let evidence count half after so many transitions: for an arm that changes."""
+        self._evidence.half_life = half_life
+
+    def fit(self, seconds: float | None = None) -> bool:
+        """Improve the distribution by all that was observed, in about `seconds`; False where there is too little."""
+        if self._evidence.seen < FEWEST:
+            return False
+        begun, error = time.perf_counter(), self.prediction_error
+        starts = [] if error and error.belief < _GOOD else [self._wide.mean, self._stiff()]
+        for hypothesis in self._likely():
+            self._improve(hypothesis, starts, None if seconds is None else begun + seconds)
+        self.fits += 1
+        self.prediction_error = self._check()
+        return True
+
+    def close(self) -> None:
+        self._matching.close()
+
+    @property
+    def _best(self) -> _Hypothesis:
+        return min(self._hypotheses, key=lambda hypothesis: hypothesis.loss)
+
+    def _likely(self) -> list[_Hypothesis]:
+        """The delays still worth fitting: a worse fit by a nat a step, over all steps, leaves no doubt."""
+        margin = 100.0 / max(self._evidence.seen, 1)
+        return [each for each in self._hypotheses if not each.loss > self._best.loss + margin]
+
+    def _stiff(self) -> FloatArray:
+        """Another place to start from: drives that are velocity sources rather than springs, as PyBullet's."""
+        mean = self._wide.mean.copy()
+        mean[coordinates.slice_of("stiffness_scale")] += np.log(5.0)
+        mean[coordinates.slice_of("servo_damping_scale")] += np.log(3.0)
+        return mean
+
+    def _improve(self, hypothesis: _Hypothesis, starts: list[FloatArray], until: float | None) -> None:
+        """Follow the best of where the last fit ended and where others end that began at `starts`."""
+        rows = self._some(self._evidence.rows(hypothesis.delay, held_out=False), _ROWS)
+        if starts:
+            few = self._some(rows, _FEW_ROWS)
+            ends = [self._settle(Gaussian(start, self._wide.covariance), few, until).mean for start in starts]
+            mean = self._matching.best_of([hypothesis.belief.mean, *ends], self._wide, rows)
+            hypothesis.belief = Gaussian(mean, self._wide.covariance)
+        hypothesis.belief = self._settle(hypothesis.belief, rows, until)
+        hypothesis.loss = float(self._matching.losses(hypothesis.belief.mean[None], self._wide, rows).sum())
+
+    def _settle(self, belief: Gaussian, rows: Rows, until: float | None) -> Gaussian:
+        """Iterate until the mean stands, or time is up; once at least, for the covariance is of that."""
+        for _ in range(_ITERATIONS):
+            begun, before = time.perf_counter(), belief.mean
+            belief = self._matching.improve(before, self._wide, rows)
+            moved = np.abs(belief.mean - before) / np.maximum(belief.deviation, coordinates.NARROW)
+            now = time.perf_counter()
+            if moved.max() < _SETTLED or (until is not None and 2 * now - begun > until):
+                break
+        return belief
+
+    def _some(self, rows: Rows, count: int) -> Rows:
+        """At most `count` rows, the likelier the more they count."""
+        if len(rows) <= count:
+            return rows
+        chosen = self._rng.choice(len(rows), count, replace=False, p=rows.weight / rows.weight.sum())
+        return rows.take(np.sort(chosen))
+
+    def _check(self) -> PredictionError:
+        best = self._best
+        rows = self._evidence.rows(best.delay, held_out=True)
+        rows = rows.take(np.arange(len(rows))[-_CHECKED:])
+        vectors = np.stack((best.belief.mean, self._prior_mean))
+        predicted = self._matching.predict(vectors, rows)[..., :JOINTS]
+        errors = np.sqrt(np.square(predicted - rows.after[:, :JOINTS]).sum(axis=(1, 2)))
+        motion = np.sqrt(np.square(rows.after[:, :JOINTS] - rows.state[:, :JOINTS]).sum())
+        belief, prior = (errors / max(motion, 1e-9)).tolist()
+        return PredictionError(belief, prior)
+
+    def _deviation(self) -> FloatArray:
+        return np.maximum(self._best.belief.deviation, coordinates.NARROW)

@@ -1,0 +1,120 @@
+"""The parameters a belief is about, as one vector to fit: scales by their logarithm, so that none turns negative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ompo_ros.sim.distributions import Constant, Normal
+from ompo_ros.sim.domain import Domain, Drawn
+from ompo_ros.sim.parameters import COLUMN_COUNT, COLUMN_NAMES, COLUMNS, PARAMETERS, DomainValues
+from ompo_ros.task.kinematics import FloatArray
+
+_MOMENTS: Final = 4001  # numbers that stand for a distribution when its mean and deviation are taken
+
+
+@dataclass(frozen=True)
+class Identified:
+    """A parameter that a target's motion shows; `wide` is how far off a prior may be, in the vector's units."""
+
+    name: str
+    logarithmic: bool
+    wide: float  # least deviation that the fit starts with
+    narrow: float  # least deviation that a belief ends with: no simulator is exact
+    probe: float  # the difference that slopes are taken from
+    longest: float  # the farthest it moves in one iteration
+
+
+IDENTIFIED: Final = (
+    Identified("payload_mass", False, 1.0, 0.05, 0.3, 1.0),
+    Identified("stiffness_scale", True, 1.0, 0.03, 0.1, 0.7),
+    Identified("servo_damping_scale", True, 0.8, 0.03, 0.1, 0.5),
+    Identified("action_gain", False, 0.5, 0.02, 0.1, 0.5),
+    Identified("action_bias", False, 0.7, 0.02, 0.1, 0.5),
+)
+NAMES: Final = tuple(COLUMN_NAMES[column] for each in IDENTIFIED for column in range(COLUMN_COUNT)[COLUMNS[each.name]])
+SIZE: Final = len(NAMES)
+_COLUMN: Final = np.array([COLUMN_NAMES.index(name) for name in NAMES])
+
+
+def _each(attribute: str) -> FloatArray:
+    return np.concatenate([np.full(PARAMETERS[each.name].size, float(getattr(each, attribute))) for each in IDENTIFIED])
+
+
+WIDE, NARROW, PROBE, LONGEST = (_each(name) for name in ("wide", "narrow", "probe", "longest"))
+_LOGARITHMIC: Final = _each("logarithmic") > 0
+JOINT: Final = np.array([int(name.split(".")[1]) - 1 if "." in name else -1 for name in NAMES])  # -1: the whole arm's
+LOW: Final = np.array([PARAMETERS[name.split(".")[0]].low for name in NAMES])
+HIGH: Final = np.array([PARAMETERS[name.split(".")[0]].high for name in NAMES])
+
+
+def slice_of(name: str) -> slice:
+    """Where a parameter stands in the vector."""
+    places = [place for place, each in enumerate(NAMES) if each.split(".")[0] == name]
+    return slice(places[0], places[-1] + 1)
+
+
+def to_values(vector: FloatArray) -> FloatArray:
+    """Parameters (..., SIZE) in their units."""
+    return np.clip(np.where(_LOGARITHMIC, np.exp(np.where(_LOGARITHMIC, vector, 0.0)), vector), LOW, HIGH)
+
+
+def from_values(values: FloatArray) -> FloatArray:
+    """The vector of parameters in their units."""
+    return np.where(_LOGARITHMIC, np.log(np.where(_LOGARITHMIC, values, 1.0)), values)
+
+
+def bounded(vector: FloatArray) -> FloatArray:
+    """The nearest vector within the parameters' bounds."""
+    return from_values(to_values(vector))
+
+
+def probes(vector: FloatArray) -> FloatArray:
+    """The differences (SIZE,) that slopes are taken from: downwards where there is no room above."""
+    return np.where(to_values(vector + PROBE) < HIGH, PROBE, -PROBE)
+
+
+def moments(domain: Domain) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean (SIZE,) and deviation (SIZE,) of a domain's parameters, and the mean of every column of values."""
+    values = DomainValues(_MOMENTS)
+    uniform = np.tile(((np.arange(_MOMENTS) + 0.5) / _MOMENTS)[:, None], (1, COLUMN_COUNT))
+    generator = np.random.default_rng(0)
+    domain.draw(values, np.arange(_MOMENTS), uniform, generator.standard_normal(uniform.shape))
+    vectors = from_values(values.table[:, _COLUMN])
+    return vectors.mean(axis=0), vectors.std(axis=0), values.table.mean(axis=0)
+
+
+def table(base: FloatArray, vectors: FloatArray) -> DomainValues:
+    """Values for one arm per vector (n, SIZE), all others as in `base`."""
+    values = DomainValues(len(vectors))
+    values.table[:] = base
+    values.table[:, _COLUMN] = to_values(vectors)
+    return values
+
+
+def spread(mean: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Deviations in the parameters' units: of a logarithm, it is a share of the mean."""
+    return np.where(_LOGARITHMIC, to_values(mean) * deviation, deviation)
+
+
+def believed(prior: Domain, means: FloatArray, deviations: FloatArray, delay: int) -> Domain:
+    """The prior with what is known of the arm in its place, in units (SIZE,); ValueError if that is impossible."""
+    low, high = PARAMETERS["command_delay"].low, PARAMETERS["command_delay"].high
+    if not low <= delay <= high:
+        raise ValueError(f"a delay of {delay} control steps is not between {low:g} and {high:g}")
+    drawn = {**prior.drawn, **_drawn(means, deviations), "command_delay": Drawn(Constant(float(delay)))}
+    return Domain("belief", drawn, {}, prior.simulator)
+
+
+def _drawn(means: FloatArray, deviations: FloatArray) -> dict[str, Drawn]:
+    entries = {}
+    for each in IDENTIFIED:
+        place, parameter = slice_of(each.name), PARAMETERS[each.name]
+        centre, spreads = tuple(means[place].tolist()), tuple(deviations[place].tolist())
+        if parameter.size == 1:
+            entries[each.name] = Drawn(Normal(centre[0], spreads[0], parameter.low, parameter.high))
+        else:
+            entries[each.name] = Drawn(Normal(centre, spreads, parameter.low, parameter.high))
+    return entries

@@ -1,0 +1,96 @@
+"""What is known of the target: where it was, what it was sent, where it came to one control step later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from ompo_ros.control.safety import ArmState, SafetyFilter
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.tasks import INCREMENT
+from ompo_ros.transitions import BoolArray, Transitions
+
+CAPACITY: Final = 3000  # transitions kept, the newest
+_HELD_OUT: Final = 8  # one transition in so many is never fitted
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Control steps: true for any delay of commands, given what was sent `delay` steps before."""
+
+    state: FloatArray  # (n, 14) measured positions and velocities before
+    after: FloatArray  # (n, 14) and after
+    origin: FloatArray  # (n, 7) the position measured when the command in force was made
+    command: FloatArray  # (n, 7) that command
+    weight: FloatArray  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def take(self, chosen: FloatArray | BoolArray) -> Rows:
+        return Rows(*(getattr(self, name)[chosen] for name in ("state", "after", "origin", "command", "weight")))
+
+
+class Evidence:
+    """The newest transitions of a target, each with the command that the safety filter made of its action."""
+
+    def __init__(self, robot: Robot, speed_scale: float) -> None:
+        self._robot, self._speed_scale = robot, speed_scale
+        nothing: FloatArray = np.zeros((0, 2 * JOINTS))
+        self._rows = Rows(nothing, nothing, nothing[:, :JOINTS], nothing[:, :JOINTS], np.zeros(0))
+        self._index = np.zeros(0, dtype=np.int64)  # of each transition since the beginning
+        self._step = np.zeros(0, dtype=np.int64)  # within what was recorded in one piece
+        self.seen = 0
+        self.half_life = np.inf  # transitions after which evidence counts half
+
+    def add(self, transitions: Transitions) -> None:
+        """Take in transitions in the order they were made."""
+        state = transitions.obs[:, : 2 * JOINTS].astype(np.float64)
+        after = transitions.next_obs[:, : 2 * JOINTS].astype(np.float64)
+        step = _steps_in_a_piece(transitions)
+        command = self._commands(transitions, state, step)
+        new = Rows(state, after, state[:, :JOINTS], command, np.ones(len(state)))
+        names = ("state", "after", "origin", "command", "weight")
+        joined = (np.concatenate((getattr(self._rows, name), getattr(new, name)))[-CAPACITY:] for name in names)
+        self._rows = Rows(*joined)
+        self._index = np.append(self._index, self.seen + np.arange(len(state)))[-CAPACITY:]
+        self._step = np.append(self._step, step)[-CAPACITY:]
+        self.seen += len(state)
+
+    def rows(self, delay: int, *, held_out: bool) -> Rows:
+        """What to fit, or what never is, if commands act `delay` control steps after they were made."""
+        apart = self._index % _HELD_OUT == _HELD_OUT // 2
+        known = (self._step >= delay) & (np.arange(len(self._step)) >= delay)
+        chosen = np.flatnonzero(known & (apart if held_out else ~apart))
+        age = self.seen - self._index[chosen]
+        rows = self._rows.take(chosen)
+        before = self._rows.take(chosen - delay)
+        weight = 0.5 ** (age / self.half_life)
+        return replace(rows, origin=before.origin, command=before.command, weight=weight)
+
+    def _commands(self, transitions: Transitions, state: FloatArray, step: FloatArray) -> FloatArray:
+        """Replay the safety filter, which stood at rest at home before an episode began."""
+        commands = np.empty((len(state), JOINTS))
+        safety, now, period = SafetyFilter(self._robot, self._speed_scale), 0.0, self._robot.period
+        for row, (position, velocity) in enumerate(zip(state[:, :JOINTS], state[:, JOINTS:], strict=True)):
+            if step[row] == 0:
+                start = self._robot.home if transitions.step[row] == 0 else position
+                safety, now = SafetyFilter(self._robot, self._speed_scale), 0.0
+                safety.filter(ArmState(start, np.zeros(JOINTS), now), start, now)
+            now += period
+            wanted = position + INCREMENT * transitions.action[row].astype(np.float64)
+            command = safety.filter(ArmState(position, velocity, now), wanted, now)
+            commands[row] = wanted if command is None else command.position
+        return commands
+
+
+def _steps_in_a_piece(transitions: Transitions) -> FloatArray:
+    """Count the steps since the last one that does not follow from the one before it."""
+    step = transitions.step.astype(np.int64)
+    begins = np.ones(len(step), dtype=np.bool_)
+    begins[1:] = step[1:] != step[:-1] + 1
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(step)), 0))
+    return np.arange(len(step)) - first

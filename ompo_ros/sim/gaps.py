@@ -1,0 +1,115 @@
+"""Targets that nobody chose: two wide distributions of arms, drawn by a seed, and those that make the benchmark.
+
+A drawn arm counts if the shipped policy reaches fewer than half of its goals there, and a policy that was trained on
+that arm alone at least nine in ten; `ompo_ros.experiments.gaps` measures both. An arm that has to be freed by hand
+meanwhile does not count.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ompo_ros.resources import resource_path
+from ompo_ros.sim.beyond import Beyond
+from ompo_ros.sim.distributions import Choice, Constant, LogUniform, Uniform
+from ompo_ros.sim.domain import Domain, Drawn, Simulator
+from ompo_ros.sim.parameters import COLUMN_COUNT, DomainValues
+
+SEED: Final = 12
+FOLDER: Final = "config/domains/gaps"
+RECORD: Final = "candidates.csv"
+COLUMNS: Final = ("kind", "index", "simulator", "shipped", "trained", "target_steps", "counts")
+SHIPPED_BELOW: Final = 0.5  # success of the shipped policy
+TRAINED_FROM: Final = 0.9  # success of a policy trained on the arm alone
+WANTED: Final = {"expressible": 8, "inexpressible": 4}
+_SIMULATORS: Final = ("panda_gym", "mujoco")  # in turn
+_OTHERWISE: Final = Simulator(0.001, "euler")  # a MuJoCo target is at least integrated otherwise than the sources
+_DIGITS: Final = 3
+
+# What every source can express, though not within the ranges of `randomized`.
+_EXPRESSIBLE: Final = {
+    "payload_mass": Drawn(Uniform(0.0, 2.0)),
+    "link_mass_scale": Drawn(Uniform(0.8, 1.25)),
+    "stiffness_scale": Drawn(LogUniform(0.4, 2.5), shared=True),
+    "servo_damping_scale": Drawn(LogUniform(0.6, 1.7), shared=True),
+    "action_gain": Drawn(Uniform(0.5, 1.5)),
+    "action_bias": Drawn(Uniform(-0.8, 0.8)),
+    "action_noise": Drawn(Uniform(0.0, 0.05)),
+    "command_delay": Drawn(Choice((0.0, 0.0, 1.0))),
+}
+# A milder arm of that kind, behind mechanics that no source expresses: lowest and highest value, and how many of them.
+_MILDER: Final = {
+    "payload_mass": Drawn(Uniform(0.0, 2.0)),
+    "action_gain": Drawn(Uniform(0.7, 1.3)),
+    "action_bias": Drawn(Uniform(-0.5, 0.5)),
+    "action_noise": Drawn(Uniform(0.0, 0.05)),
+}
+_BEYOND: Final = {
+    "dead_zone": (0.0, 0.02, 7),
+    "saturation": (0.02, 0.06, 7),
+    "coupling": (-0.5, 0.5, 7),
+    "backlash": (0.0, 0.01, 7),
+    "sensor_offset": (-0.03, 0.03, 7),
+    "base_tilt": (-0.3, 0.3, 2),
+}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A target of the benchmark: a simulator and the domain file that hides in it."""
+
+    name: str
+    kind: str  # of `WANTED`
+    simulator: str
+
+    @property
+    def domain(self) -> str:
+        """What `load_domain` takes."""
+        return f"gaps/{self.name}"
+
+
+def simulator_of(index: int) -> str:
+    """The simulators take turns."""
+    return _SIMULATORS[index % len(_SIMULATORS)]
+
+
+def draw_gap(kind: str, index: int, seed: int = SEED) -> Domain:
+    """The arm number `index` of a kind; the same for ever."""
+    rng = np.random.default_rng((seed, tuple(WANTED).index(kind), index))
+    drawn = _EXPRESSIBLE if kind == "expressible" else _MILDER
+    values, one = DomainValues(1), np.array([0])
+    Domain(drawn=drawn).draw(values, one, rng.random((1, COLUMN_COUNT)), rng.standard_normal((1, COLUMN_COUNT)))
+    constants = {name: Drawn(Constant(_rounded(values[name][0]))) for name in drawn}
+    beyond: dict[str, Any] = {}
+    if kind == "inexpressible":
+        beyond = {name: _rounded(rng.uniform(low, high, size)) for name, (low, high, size) in _BEYOND.items()}
+    simulator = _OTHERWISE if simulator_of(index) == "mujoco" else Simulator()
+    return Domain(f"{kind}_{index}", constants, {}, simulator, Beyond(**beyond) if beyond else None)
+
+
+def read_record(folder: Path) -> list[dict[str, str]]:
+    """Every candidate that was measured, in order; none if there is no record yet."""
+    path = folder / RECORD
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def benchmark() -> list[Gap]:
+    """The gaps that count, as far as they were found."""
+    return [
+        Gap(f"{row['kind']}_{row['index']}", row["kind"], row["simulator"])
+        for row in read_record(resource_path(FOLDER))
+        if row["counts"] == "yes"
+    ]
+
+
+def _rounded(values: Any) -> Any:  # noqa: ANN401 - one number, or one a joint
+    rounded = tuple(round(float(value), _DIGITS) for value in values)
+    return rounded if len(rounded) > 1 else rounded[0]

@@ -1,0 +1,34 @@
+"""What the target's safety filter makes of every command: sources that feel its limits too move as the target does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ompo_ros.sim.parameters import Arms
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.tasks import INCREMENT
+
+
+class CommandLimits:
+    """Step size, velocity and acceleration from setpoint to setpoint of N arms; not the workspace."""
+
+    def __init__(self, robot: Robot, n: int) -> None:
+        self._period, self._home = robot.period, robot.home
+        self._change = np.minimum(robot.acceleration, robot.jerk * robot.period / 2.0) * robot.period
+        self._fastest = np.minimum(robot.velocity, robot.max_step / robot.period)
+        self._setpoint: FloatArray = np.tile(robot.home, (n, 1))
+        self._velocity: FloatArray = np.zeros((n, JOINTS))
+
+    def reset(self, arms: Arms) -> None:
+        """Begin as an episode does, after homing."""
+        self._setpoint[arms] = self._home
+        self._velocity[arms] = 0.0
+
+    def actions(self, actions: FloatArray, measured: FloatArray) -> FloatArray:
+        """The actions (n, 7) that are let through from positions `measured`."""
+        wanted = (measured + INCREMENT * actions - self._setpoint) / self._period
+        limited = np.clip(wanted, self._velocity - self._change, self._velocity + self._change)
+        self._velocity = np.clip(limited, -self._fastest, self._fastest)
+        self._setpoint = self._setpoint + self._velocity * self._period
+        return np.asarray((self._setpoint - measured) / INCREMENT)
