@@ -1,4 +1,4 @@
-"""The learner's side of a run: the learner and the policy server."""
+"""The learner's side of a run: the learner, the policy server, and who identifies the arm for the sources."""
 
 from launch import LaunchDescription
 from launch_ros.actions import Node
@@ -21,7 +21,7 @@ SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Start both; either may die and comes back with all it had."""
+    """Start them; any may die and comes back with all it had."""
     return part(ARGUMENTS, start)
 
 
@@ -43,4 +43,11 @@ def start(values: Values) -> list[Node]:
     return [
         node("learner", values, learner, **REPLACED),
         policy_server(values, f"{folder}/policies"),
+        *([identifier(values, folder)] if values["setting"] == "domain_adaptation" else []),
     ]
+
+
+def identifier(values: Values, folder: str) -> Node:
+    """It goes on from the belief.yaml that it left in the run's folder."""
+    parameters = {**chosen(values, "task", "reward", "robot"), "run_dir": folder, "seed": int(values["seed"])}
+    return node("identifier", values, parameters, **REPLACED)

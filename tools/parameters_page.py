@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ompo_ros.nodes.learner_parameters import LearnerParameters
 from ompo_ros.nodes.parameters import (
+    IdentifierParameters,
     PolicyControllerParameters,
     PolicyServerParameters,
     RobotSimParameters,
@@ -20,6 +21,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "parameters.md"
 NODES: dict[str, type] = {
     "learner": LearnerParameters,
     "policy_server": PolicyServerParameters,
+    "identifier": IdentifierParameters,
     "source_collector": SourceCollectorParameters,
     "target_collector": TargetCollectorParameters,
     "run_manager": RunManagerParameters,

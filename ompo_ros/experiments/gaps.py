@@ -24,6 +24,7 @@ from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.resources import resource_path
 from ompo_ros.sim import gaps
+from ompo_ros.sim.domain import Domain
 from ompo_ros.sim.domain_file import write_domain
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.robot import load_robot
@@ -43,14 +44,15 @@ def shipped_agent(seed: int) -> Agent:
     return agent
 
 
-def make_rig(simulator: str, domain: str, seed: int) -> Rig:
+def make_rig(simulator: str, domain: Domain, seed: int) -> Rig:
+    """The stand-in of a candidate, and who moves it."""
     task, robot = Task("reach", "dense"), load_robot("panda")
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     return Rig(arm, Collector(robot, task, seed=seed))
 
 
 def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
-    """Success after training on this arm alone, and after how many of its steps: the first that suffice, or the last."""
+    """Success after training on this arm alone, and the steps that took: the first that suffice, or all there are."""
     rig.collector.player.policy = Learned(agent)
     success, steps, playing = 0.0, 0, rig.episodes()
     while steps < LONGEST:
@@ -71,9 +73,8 @@ def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
 
 def measure(kind: str, index: int, folder: Path) -> dict[str, str]:
     """Draw a candidate, judge it, and leave its domain file if it counts."""
-    simulator, path = gaps.simulator_of(index), folder / f"{kind}_{index}.yaml"
-    write_domain(gaps.draw_gap(kind, index), path, f"Drawn by ompo_ros.sim.gaps, seed {gaps.SEED}; for {simulator}.")
-    rig, agent = make_rig(simulator, str(path), index), shipped_agent(index)
+    simulator, drawn = gaps.simulator_of(index), gaps.draw_gap(kind, index)
+    rig, agent = make_rig(simulator, drawn, index), shipped_agent(index)
     shipped, trained, steps = 0.0, 0.0, 0
     try:
         shipped, _ = rig.evaluate(agent, CONFIRMED)
@@ -82,8 +83,9 @@ def measure(kind: str, index: int, folder: Path) -> dict[str, str]:
     except ArmHeld as held:
         sys.stdout.write(f"{kind} {index}: {held}\n")
     counts = shipped < gaps.SHIPPED_BELOW and trained >= gaps.TRAINED_FROM
-    if not counts:
-        path.unlink()
+    if counts:
+        comment = f"Drawn by ompo_ros.sim.gaps, seed {gaps.SEED}; for {simulator}."
+        write_domain(drawn, folder / f"{drawn.name}.yaml", comment)
     figures = (kind, index, simulator, f"{shipped:.2f}", f"{trained:.2f}", steps, "yes" if counts else "no")
     return dict(zip(gaps.COLUMNS, map(str, figures), strict=True))
 

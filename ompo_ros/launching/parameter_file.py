@@ -13,6 +13,7 @@ from ompo_ros.experiments.kept_files import is_path, kept_copy
 
 NODES: Final = (
     "learner",
+    "identifier",
     "policy_server",
     "source_collector",
     "target_collector",

@@ -102,6 +102,21 @@ class SourceCollectorParameters(RunParameters, TaskParameters, RobotParameters, 
     batch_steps: int = parameter(16, "Steps of every arm in one message.", low=1, high=1000)
     index: int = parameter(0, "Which of the collectors this is, from 0; it changes the seed.", high=255)
     num_sources: int = parameter(1, "Collectors that share the source's budget.", low=1, high=256)
+    belief: bool = parameter(True, "Draw from what the identifier finds out about the arm, once it has.")
+    limits: bool = parameter(True, "Keep commands within the limits of the robot's safety filter, as the target does.")
+
+
+@dataclass(frozen=True)
+class IdentifierParameters(RunParameters, TaskParameters, RobotParameters, SeedParameters):
+    """Of identifier."""
+
+    run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml is kept.")
+    domain: str = parameter("randomized", "What to start from: the sources' domain, by its name or a path.")
+    speed_scale: float = parameter(1.0, "As the target collector has it.", low=0.01, high=1.0)
+    share: float = parameter(0.5, "Share of a core to use at most.", low=0.05, high=1.0)
+    half_life: int = parameter(
+        0, "Target steps after which evidence counts half, for arms that change; 0: never.", high=1e9
+    )
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ import time
 
 import numpy as np
 import rclpy
-from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
+from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, TransitionBatch
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from ompo_ros.nodes.beliefs import domain_from_msg
 from ompo_ros.nodes.parameters import SourceCollectorParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import metrics_from_msg, transitions_to_msg
@@ -20,6 +21,7 @@ from ompo_ros.nodes.wire.process import run
 from ompo_ros.nodes.wire.reports import episode_summary
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.sim.collection import Collection
+from ompo_ros.sim.domain import load_domain
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.sim.parameters import COLUMN_NAMES
 from ompo_ros.task.robot import load_robot
@@ -37,8 +39,17 @@ class SourceCollector(Node):
         self._arms, self._batch_steps = given.arms, given.batch_steps
         self._index, self._num_sources = given.index, given.num_sources
         own_seed = given.seed + 1_000_003 * self._index
-        self._env = PandaVectorEnv(self._arms, given.task, given.reward, given.domain, threads=given.threads)
-        self._contract = Task(given.task, given.reward).on(load_robot(given.robot))
+        robot = load_robot(given.robot)
+        self._prior = load_domain(given.domain)
+        self._env = PandaVectorEnv(
+            self._arms,
+            given.task,
+            given.reward,
+            self._prior,
+            threads=given.threads,
+            limits=robot if given.limits else None,
+        )
+        self._contract = Task(given.task, given.reward).on(robot)
         self._collection = Collection(self._env, own_seed)
         self._rng = np.random.default_rng(own_seed)
         self._policies = PolicyFeed(self, "policy/latest", self._contract, self._identity, batch=self._arms)
@@ -48,11 +59,20 @@ class SourceCollector(Node):
         self._session = time.time_ns()
         self._transitions = self.create_publisher(TransitionBatch, "source/transitions", qos.TRANSITIONS)
         self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
-        self.create_subscription(LearnerStatus, "status", self._identity.only_ours(self._on_status), qos.LATCHED)
+        ours = self._identity.only_ours
+        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        if given.belief:
+            self.create_subscription(ArmBelief, "belief", ours(self._on_belief), qos.LATCHED)
         end_with_run(self, self._identity)
         self.get_logger().info(
             f"{self._arms} arms of domain {given.domain!r} are ready, waiting for the learner's counts"
         )
+
+    def _on_belief(self, msg: ArmBelief) -> None:
+        try:
+            self._env.set_domain(domain_from_msg(msg, self._prior))
+        except InvalidData as error:
+            self.get_logger().error(f"belief refused, the arms stay as they are: {error}")
 
     def _on_status(self, msg: LearnerStatus) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Targets that nobody chose: two wide distributions of arms, drawn by a seed, and those of them the benchmark is made of.
+"""Targets that nobody chose: two wide distributions of arms, drawn by a seed, and those that make the benchmark.
 
 A drawn arm counts if the shipped policy reaches fewer than half of its goals there, and a policy that was trained on
 that arm alone at least nine in ten; `ompo_ros.experiments.gaps` measures both. An arm that has to be freed by hand
@@ -74,6 +74,7 @@ class Gap:
 
 
 def simulator_of(index: int) -> str:
+    """The simulators take turns."""
     return _SIMULATORS[index % len(_SIMULATORS)]
 
 

@@ -111,10 +111,10 @@ class StandIn:
 
 
 def make_stand_in(
-    simulator: str, domain: str, task: Task, robot: Robot, *, seed: int, command_timeout: float
+    simulator: str, domain: Domain | str, task: Task, robot: Robot, *, seed: int, command_timeout: float
 ) -> StandIn:
-    """Build the simulator named, under the domain file named; ValueError where the two do not go together."""
-    loaded = load_domain(domain)
+    """Build the simulator named, under the domain or its file; ValueError where the two do not go together."""
+    loaded = load_domain(domain) if isinstance(domain, str) else domain
     plant: Plant
     if simulator == "panda_gym":
         try:

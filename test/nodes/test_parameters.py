@@ -7,6 +7,7 @@ import pytest
 import rclpy
 from rclpy.parameter import Parameter
 
+from ompo_ros.nodes.identifier import Identifier
 from ompo_ros.nodes.learner import Learner
 from ompo_ros.nodes.policy_controller import PolicyController
 from ompo_ros.nodes.policy_server import PolicyServer
@@ -27,6 +28,7 @@ SPEC.loader.exec_module(parameters_page)
 KINDS = {
     default_name(kind.__name__): kind
     for kind in (
+        Identifier,
         Learner,
         PolicyController,
         PolicyServer,

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import launch_pytest
 import numpy as np
@@ -198,6 +200,16 @@ def test_a_silent_robot_is_held_and_moves_on_when_it_speaks_again(lab, robot):
     finally:
         os.kill(robot.process_details["pid"], signal.SIGCONT)
     lab.until(lambda: lab.message == "running" and len(lab.commands) > sent)
+
+
+@pytest.mark.launch(fixture=graph)
+def test_robot_and_controller_run_in_real_time_where_they_may(lab, robot, controller):
+    lab.offer(shipped_policy(1))
+    lab.until(lambda: lab.commands)
+    ask = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))"
+    allowed = subprocess.run([sys.executable, "-S", "-c", ask], capture_output=True).returncode == 0
+    urgent = [os.sched_getscheduler(process.process_details["pid"]) == os.SCHED_FIFO for process in (robot, controller)]
+    assert urgent == [allowed, allowed]
 
 
 @pytest.mark.launch(fixture=fr3_graph)

@@ -4,6 +4,7 @@ import pytest
 from ompo_ros.resources import resource_path
 from ompo_ros.sim.distributions import Choice, Constant, LogUniform, Normal, Uniform
 from ompo_ros.sim.domain import load_domain
+from ompo_ros.sim.domain_file import write_domain
 from ompo_ros.sim.parameters import COLUMN_COUNT, COLUMN_NAMES, PARAMETERS, DomainValues
 from ompo_ros.task.config_file import ConfigFileError
 
@@ -36,6 +37,8 @@ parameters:
   gravity: {uniform: [9, 10]}
   armature_scale: {log_uniform: [0.5, 2], shared: true}
   link_mass_scale: {normal: [1, 0.1]}
+  action_gain: {normal: [[1, 2, 1, 1, 1, 1, 1], 0.1], within: [0.9, 3]}
+  stiffness_scale: {uniform: [[1, 1, 1, 1, 1, 1, 0.5], 2]}
   command_delay: {choice: [0, 2]}
 drift:
   action_bias:
@@ -51,6 +54,8 @@ simulator: {timestep: 0.001, integrator: rk4}
     assert domain.drawn["armature_scale"].shared
     assert domain.drawn["armature_scale"].distribution == LogUniform(0.5, 2)
     assert domain.drawn["link_mass_scale"].distribution == Normal(1, 0.1)
+    assert domain.drawn["action_gain"].distribution == Normal((1, 2, 1, 1, 1, 1, 1), 0.1, 0.9, 3)
+    assert domain.drawn["stiffness_scale"].distribution == Uniform((1, 1, 1, 1, 1, 1, 0.5), 2)
     assert domain.drawn["command_delay"].distribution == Choice((0, 2))
     assert domain.drift["action_bias"].draws_each_step
     assert domain.simulator.timestep == 0.001
@@ -74,6 +79,10 @@ simulator: {timestep: 0.001, integrator: rk4}
         ("parameters:\n  friction_loss: [1, 2]\n", 2, "7 numbers are needed"),
         ("parameters:\n  gravity: {uniform: [9, 10], normal: [9, 1]}\n", 2, "exactly one"),
         ("parameters:\n  gravity: {triangle: [9, 10]}\n", 2, "unknown name 'triangle'"),
+        ("parameters:\n  gravity: {uniform: [9]}\n", 2, "2 entries"),
+        ("parameters:\n  action_gain: {uniform: [[1, 2], 3]}\n", 2, "7 numbers are needed"),
+        ("parameters:\n  gravity: {uniform: [9, 10], within: [9, 10]}\n", 2, "within"),
+        ("parameters:\n  gravity: {normal: [9, 1], within: [10, 11]}\n", 2, "outside"),
         ("parameters:\n  command_delay: 0.5\n", 2, "whole number"),
         ("parameters:\n  command_delay: {uniform: [0, 2]}\n", 2, "whole number"),
         ("parameters:\n  command_delay: {choice: []}\n", 2, "at least one"),
@@ -111,6 +120,28 @@ def test_a_missing_file_or_name_says_what_there_is(tmp_path):
         load_domain(tmp_path / "none.yaml")
     with pytest.raises(ConfigFileError, match="randomized"):
         load_domain("no_such_domain")
+
+
+def test_each_joint_has_its_own_distribution_and_keeps_within():
+    normal = Normal((1.0, 2.0), (0.0, 0.5), 0.5, 2.2)
+    values = normal.values(np.zeros((400, 2)), np.random.default_rng(0).standard_normal((400, 2)))
+    assert (values[:, 0] == 1.0).all()
+    assert values[:, 1].max() == 2.2
+    assert values[:, 1].min() < 1.2
+    uniform = Uniform((0.0, 5.0), (1.0, 6.0)).values(np.full((1, 2), 0.5), np.zeros((1, 2)))
+    np.testing.assert_array_equal(uniform, [[0.5, 5.5]])
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if not load_domain(name).drift])
+def test_what_is_written_is_what_is_read(name, tmp_path):
+    domain = load_domain(name)
+    write_domain(domain, tmp_path / f"{name}.yaml", "a comment\nof two lines")
+    assert load_domain(tmp_path / f"{name}.yaml") == domain
+
+
+def test_a_domain_that_drifts_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="drifts"):
+        write_domain(load_domain("drifting"), tmp_path / "drifting.yaml")
 
 
 def test_draws_stay_in_range_and_differ_between_joints():

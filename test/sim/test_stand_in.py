@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from ompo_ros.control.continuity import Continuity
+from ompo_ros.control.safety import ArmState
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import INCREMENT, Task
@@ -51,6 +53,21 @@ def moved_by(ahead):
 def test_a_command_further_ahead_pulls_harder_up_to_a_limit_as_on_a_real_driver():
     assert moved_by(3 * INCREMENT) > 1.5 * moved_by(INCREMENT)
     assert moved_by(1.0) == moved_by(ROBOT.max_lead)
+
+
+@pytest.mark.parametrize("simulator", ["mujoco", "panda_gym"])
+def test_an_arm_far_behind_its_commands_never_leaps_beyond_what_a_collector_trusts(simulator, tmp_path):
+    """As one does that pressed on something and comes free."""
+    if simulator == "panda_gym":
+        pytest.importorskip("pybullet")
+    arm = make(write_domain(tmp_path, "parameters: {action_bias: 0.8, action_gain: 1.2}"), simulator=simulator)
+    ahead = ROBOT.max_lead * np.array([1, -1, 1, 1, 1, -1, 1])
+    continuity, now = Continuity(ROBOT), 0.0
+    for _ in range(5):
+        assert continuity.doubt(ArmState(arm.measured.position, arm.measured.velocity, now)) == ""
+        arm.command(arm.measured.position + ahead)
+        arm.advance(PERIOD)
+        now += PERIOD
 
 
 def test_without_commands_it_holds_its_position():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from ompo_msgs.msg import TransitionBatch
@@ -19,15 +19,21 @@ _QUIET = 5.0  # s between two warnings of a kind, however much comes
 
 
 class TransitionIntake:
-    """Subscribes to source and target; `take` raises InvalidData, having changed nothing, for what it cannot use."""
+    """Subscribes to both streams, or to one; `take` raises InvalidData, having changed nothing, for what is no use."""
 
-    def __init__(self, node: Node, take: Callable[[Transitions], None], identity: Identity | None = None) -> None:
+    def __init__(
+        self,
+        node: Node,
+        take: Callable[[Transitions], None],
+        identity: Identity | None = None,
+        origins: Iterable[Origin] = Origin,
+    ) -> None:
         """Hear all runs, or only that of an `identity`."""
         self._log, self._take = node.get_logger(), take
         self.counts = StreamCounts()
         self.received = 0  # batches, sound or not
         self.refused = 0
-        for origin in Origin:
+        for origin in origins:
             topic = f"{origin.name.lower()}/transitions"
             hear = partial(self._on_batch, origin)
             hear_ours = hear if identity is None else identity.only_ours(hear)

@@ -11,8 +11,7 @@ import numpy as np
 from ompo_ros.sim.belief import coordinates
 from ompo_ros.sim.belief.evidence import Evidence, Rows
 from ompo_ros.sim.belief.fit import Gaussian, Matching
-from ompo_ros.sim.distributions import Constant
-from ompo_ros.sim.domain import Domain, Drawn, load_domain
+from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
 from ompo_ros.task.tasks import Task
@@ -51,7 +50,17 @@ class Belief:
     One core, no threads. `fit` does a bounded amount of work, so that whoever calls it keeps its own time.
     """
 
-    def __init__(self, task: Task, robot: Robot, prior: Domain | str, seed: int, *, speed_scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        task: Task,
+        robot: Robot,
+        prior: Domain | str,
+        seed: int,
+        *,
+        speed_scale: float = 1.0,
+        start: Domain | None = None,
+    ) -> None:
+        """With `start`, the domain that an earlier belief left, it goes on from there; `prior` is for comparison."""
         self.prior = load_domain(prior) if isinstance(prior, str) else prior
         if self.prior.drift:
             raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior that stands still")
@@ -59,6 +68,9 @@ class Belief:
         self._evidence = Evidence(robot, speed_scale)
         mean, deviation, base = coordinates.moments(self.prior)
         self._prior_mean = mean
+        self._start = start or self.prior
+        if start is not None:
+            mean, deviation, _ = coordinates.moments(start)
         self._wide = Gaussian(mean, np.diag(np.maximum(deviation, coordinates.WIDE) ** 2))
         self._matching = Matching(task, self.prior.simulator, base)
         self._hypotheses = [_Hypothesis(delay, self._wide) for delay in DELAYS]
@@ -86,12 +98,10 @@ class Belief:
 
     @property
     def domain(self) -> Domain:
-        """What sources draw from: the prior itself until there was enough to fit."""
+        """What sources draw from: where it started until there was enough to fit."""
         if not self.fits:
-            return self.prior
-        drawn = {**self.prior.drawn, **coordinates.drawn(self._best.belief.mean, self._deviation())}
-        drawn["command_delay"] = Drawn(Constant(float(self.delay)))
-        return Domain("belief", drawn, {}, self.prior.simulator)
+            return self._start
+        return coordinates.believed(self.prior, self.mean, self.deviation, self.delay)
 
     def observe(self, transitions: Transitions) -> None:
         """Take in what the target did; of the observations only joint positions and velocities are used."""

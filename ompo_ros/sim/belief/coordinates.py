@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.sim.distributions import Normal
+from ompo_ros.sim.distributions import Constant, Normal
 from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.parameters import COLUMN_COUNT, COLUMN_NAMES, COLUMNS, PARAMETERS, DomainValues
 from ompo_ros.task.kinematics import FloatArray
@@ -99,15 +99,22 @@ def spread(mean: FloatArray, deviation: FloatArray) -> FloatArray:
     return np.where(_LOGARITHMIC, to_values(mean) * deviation, deviation)
 
 
-def drawn(mean: FloatArray, deviation: FloatArray) -> dict[str, Drawn]:
-    """The entries of a domain file that say the same."""
-    centre, spreads = to_values(mean), spread(mean, deviation)
+def believed(prior: Domain, means: FloatArray, deviations: FloatArray, delay: int) -> Domain:
+    """The prior with what is known of the arm in its place, in units (SIZE,); ValueError if that is impossible."""
+    low, high = PARAMETERS["command_delay"].low, PARAMETERS["command_delay"].high
+    if not low <= delay <= high:
+        raise ValueError(f"a delay of {delay} control steps is not between {low:g} and {high:g}")
+    drawn = {**prior.drawn, **_drawn(means, deviations), "command_delay": Drawn(Constant(float(delay)))}
+    return Domain("belief", drawn, {}, prior.simulator)
+
+
+def _drawn(means: FloatArray, deviations: FloatArray) -> dict[str, Drawn]:
     entries = {}
     for each in IDENTIFIED:
         place, parameter = slice_of(each.name), PARAMETERS[each.name]
-        means, deviations = tuple(centre[place].tolist()), tuple(spreads[place].tolist())
+        centre, spreads = tuple(means[place].tolist()), tuple(deviations[place].tolist())
         if parameter.size == 1:
-            entries[each.name] = Drawn(Normal(means[0], deviations[0], parameter.low, parameter.high))
+            entries[each.name] = Drawn(Normal(centre[0], spreads[0], parameter.low, parameter.high))
         else:
-            entries[each.name] = Drawn(Normal(means, deviations, parameter.low, parameter.high))
+            entries[each.name] = Drawn(Normal(centre, spreads, parameter.low, parameter.high))
     return entries

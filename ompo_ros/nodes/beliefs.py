@@ -1,0 +1,45 @@
+"""A belief about the arm to its message and back to a domain; whatever arrives is checked whole first."""
+
+from __future__ import annotations
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from ompo_msgs.msg import ArmBelief
+
+from ompo_ros.sim.belief import Belief
+from ompo_ros.sim.belief.coordinates import NAMES, believed
+from ompo_ros.sim.domain import Domain
+from ompo_ros.transitions import InvalidData
+
+
+def belief_to_msg(belief: Belief, *, run_id: str, stamp: Time) -> ArmBelief:
+    """What the belief says now; it must have been fitted."""
+    error = belief.prediction_error
+    if error is None:
+        raise ValueError("a belief that was never fitted has nothing to say")
+    return ArmBelief(
+        stamp=stamp,
+        run_id=run_id,
+        target_steps=belief.target_steps,
+        fits=belief.fits,
+        names=list(NAMES),
+        means=belief.mean.tolist(),
+        deviations=belief.deviation.tolist(),
+        command_delay=belief.delay,
+        prediction_error=error.belief,
+        prior_prediction_error=error.prior,
+    )
+
+
+def domain_from_msg(msg: ArmBelief, prior: Domain) -> Domain:
+    """What sources of a `prior` draw from then; raises InvalidData naming the field if anything is off."""
+    if tuple(msg.names) != NAMES:
+        raise InvalidData("names", "are not those of this version's parameters")
+    for field in ("means", "deviations"):
+        values = np.asarray(getattr(msg, field))
+        if values.shape != (len(NAMES),) or not np.isfinite(values).all():
+            raise InvalidData(field, f"{len(NAMES)} finite numbers are needed")
+    try:
+        return believed(prior, np.asarray(msg.means), np.asarray(msg.deviations), msg.command_delay)
+    except ValueError as error:
+        raise InvalidData("means", str(error)) from error

@@ -1,0 +1,111 @@
+"""Finds the arm's parameters from its transitions, beside the learner, and says what sources should draw from."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import rclpy
+from ompo_msgs.msg import ArmBelief
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from ompo_ros.nodes.beliefs import belief_to_msg
+from ompo_ros.nodes.parameters import IdentifierParameters
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
+from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.run_end import end_with_run
+from ompo_ros.nodes.wire.transition_intake import TransitionIntake
+from ompo_ros.sim.belief import Belief
+from ompo_ros.sim.domain import Domain, load_domain
+from ompo_ros.sim.domain_file import write_domain
+from ompo_ros.task.config_file import ConfigFileError
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
+from ompo_ros.transitions import Origin, Transitions
+
+
+class Identifier(Node):
+    """Subscribes as the learner does, to the target alone; `belief.yaml` in the run's folder is what it knows."""
+
+    def __init__(self) -> None:
+        super().__init__("identifier", **OVERRIDES)
+        given = declare(self, IdentifierParameters)
+        self._identity = Identity(self, given.run_id)
+        robot, task = load_robot(given.robot), Task(given.task, given.reward)
+        self._bounds = task.on(robot).bounds
+        self._path = Path(given.run_dir).expanduser() / "belief.yaml"
+        resumed = self._read()
+        self._belief = Belief(
+            task, robot, load_domain(given.domain), given.seed, speed_scale=given.speed_scale, start=resumed
+        )
+        if given.half_life:
+            self._belief.forget(given.half_life)
+        self._share = given.share
+        self._fitted_steps = 0
+        self._publisher = self.create_publisher(ArmBelief, "belief", qos.LATCHED)
+        self._intake = TransitionIntake(self, self._take, self._identity, (Origin.TARGET,))
+        end_with_run(self, self._identity)
+        begun = f"going on from {self._path}" if resumed else f"starting from domain {given.domain!r}"
+        self.get_logger().info(f"{begun}, waiting for target transitions")
+
+    def _read(self) -> Domain | None:
+        """What an earlier start of this run left, if it did."""
+        if not self._path.exists():
+            return None
+        try:
+            return load_domain(self._path)
+        except ConfigFileError as error:
+            self.get_logger().warning(f"begins anew, because what the run left cannot be used: {error}")
+            return None
+
+    def _take(self, transitions: Transitions) -> None:
+        self._bounds.check(transitions)
+        self._belief.observe(transitions)
+
+    def wanted(self) -> bool:
+        """Whether anything came since the last fit."""
+        return self._belief.target_steps > self._fitted_steps
+
+    def fit(self) -> float:
+        """Fit once, publish and keep the result; gives the seconds to leave the core to others."""
+        begun, self._fitted_steps = time.monotonic(), self._belief.target_steps
+        if self._belief.fit():
+            self._report()
+        return (time.monotonic() - begun) * (1.0 - self._share) / self._share
+
+    def _report(self) -> None:
+        belief = self._belief
+        msg = belief_to_msg(belief, run_id=self._identity.run_id, stamp=self.get_clock().now().to_msg())
+        self._publisher.publish(msg)
+        text = (
+            f"after {msg.target_steps} target steps the next position is predicted to {msg.prediction_error:.1%} of a "
+            f"step's motion, by the domain {belief.prior.name!r} to {msg.prior_prediction_error:.1%}"
+        )
+        try:
+            write_domain(belief.domain, self._path, f"What the simulation holds of the arm: {text}.")
+        except OSError as problem:
+            self.get_logger().error(f"{self._path} cannot be written: {problem}", throttle_duration_sec=10.0)
+        self.get_logger().info(text)
+
+
+def spin(node: Identifier) -> None:
+    """Fit between callbacks, in one thread; the streams keep what comes meanwhile."""
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    resting_until = 0.0
+    while rclpy.ok():
+        executor.spin_once(timeout_sec=0.1)
+        if node.wanted() and time.monotonic() >= resting_until:
+            resting_until = node.fit() + time.monotonic()
+
+
+def main() -> None:
+    """Identify until stopped."""
+    run(Identifier, spin)
+
+
+if __name__ == "__main__":
+    main()
