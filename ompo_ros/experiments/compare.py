@@ -123,9 +123,23 @@ def point_of(job: Job, agent: Agent, sources: Sources, steps: int, begun: float)
 
 
 def missing(jobs: Sequence[Job], path: Path) -> list[Job]:
-    """The jobs whose runs are not in the file."""
-    done = set(runs(read(path)))
+    """The jobs whose runs are not in the file; ValueError where the file holds runs of another protocol."""
+    done = runs(read(path))
+    for job in jobs:
+        run = done.get((str(job.gap), job.method, job.seed))
+        if run is not None and not _is_of(run, job.protocol):
+            raise ValueError(
+                f"{path} holds {job.method} on {job.gap} with {run[-1].target_steps} steps, "
+                f"{run[-1].update_to_data:g} updates and {run[-1].source_ratio:g} source steps a step: "
+                "ask for the same, or choose another --out"
+            )
     return [job for job in jobs if (str(job.gap), job.method, job.seed) not in done]
+
+
+def _is_of(run: Sequence[Point], protocol: Protocol) -> bool:
+    last = run[-1]
+    ended = last.held or last.target_steps in (0, protocol.target_steps)
+    return bool(ended) and (last.update_to_data, last.source_ratio) == (protocol.update_to_data, protocol.source_ratio)
 
 
 def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job], list[Point]] = play) -> None:
@@ -174,7 +188,10 @@ def main() -> None:
             arguments.seeds, itertools.chain(*(arguments.gaps or [gaps_of(BENCHMARK)])), arguments.methods
         )
         jobs = [Job(gap, method, seed, protocol) for seed, gap, method in every]
-        compare(jobs, arguments.out, arguments.processes)
+        try:
+            compare(jobs, arguments.out, arguments.processes)
+        except ValueError as error:
+            sys.exit(str(error))
     sys.stdout.write(report(arguments.out))
 
 

@@ -128,7 +128,10 @@ def main() -> None:
         protocol = Protocol(arguments.update_to_data, arguments.source_ratio, warmup=500, points=points)
         every = itertools.product(arguments.seeds, arguments.methods)
         jobs = [Job(arguments.gap, method, seed, protocol) for seed, method in every]
-        compare(jobs, arguments.out, arguments.processes, follow)
+        try:
+            compare(jobs, arguments.out, arguments.processes, follow)
+        except ValueError as error:
+            sys.exit(str(error))
     sys.stdout.write(report(arguments.out))
 
 

@@ -11,7 +11,7 @@ from ompo_ros.learning import Config
 from ompo_ros.learning.pacing import Pacing
 
 WEIGHTED: Final = {"replay_temper": 0.5}
-ORIGINAL: Final = {"replay_temper": 0.0}
+PLAIN: Final = {"discrepancy": "bound", "replay_temper": 0.0, "target_share": -1.0}  # whatever a run's defaults are
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Method:
     @property
     def config(self) -> Config:
         """The learner of an adaptation run but for the method's own settings."""
-        return Config.from_dict({**node_settings("learner")["learning"], **ORIGINAL, **self.own})
+        return Config.from_dict({**node_settings("learner")["learning"], **PLAIN, **self.own})
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,7 @@ class Protocol:
         return Pacing(self.warmup, self.source_ratio, self.update_to_data, self.target_steps)
 
     def episodes_at(self, point: int) -> int:
-        return (
-            self.episodes if point in self.reported or point == self.target_steps or point == 0 else self.fewer_episodes
-        )
+        return self.episodes if point in (0, *self.reported, self.target_steps) else self.fewer_episodes
 
 
 DRIFTING: Final[Mapping[str, Method]] = {

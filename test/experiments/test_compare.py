@@ -45,8 +45,17 @@ def test_rows_are_read_as_they_were_written_and_a_cut_one_is_left_out(tmp_path):
 def test_only_runs_that_are_missing_are_made(tmp_path):
     path = tmp_path / "rows.csv"
     jobs = [Job(Gap.of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
-    append(path, [point(100, 1.0, seed=1)])
+    append(path, [point(100, 1.0, seed=1, update_to_data=1.0, source_ratio=1.0)])
     assert [job.seed for job in missing(jobs, path)] == [0, 2]
+
+
+@pytest.mark.parametrize("other", [{"update_to_data": 4.0}, {"source_ratio": 9.0}, {"target_steps": 50}])
+def test_runs_of_another_protocol_are_not_mixed_in(tmp_path, other):
+    path = tmp_path / "rows.csv"
+    fields = {"update_to_data": 1.0, "source_ratio": 1.0, "target_steps": 100, **other}
+    append(path, [dataclasses.replace(point(100, 1.0), **fields)])
+    with pytest.raises(ValueError, match="choose another --out"):
+        missing([Job(Gap.of("mujoco:creeping"), "sac", 0, PROTOCOL)], path)
 
 
 def test_a_run_is_evaluated_at_every_point_and_says_what_it_cost():
