@@ -34,8 +34,7 @@ SMALL: dict[str, Any] = {
     "discount": 0.95,
     "initial_temperature": 0.1,
     "reward_shift": 1.0,
-    "discriminator_draws": 5,
-    "discriminator_batches": 10,
+    "discriminator_steps": 50,
 }
 
 

@@ -2,8 +2,8 @@
 
 All contestants run in one process in short alternating turns, so that whatever else the machine does meets all of
 them alike; figures are medians over the turns. With one thread the clock is the process's own CPU time, which other
-processes cannot stretch. An update is the critics' step, every second time the actor's, and its share of a round: 200
-mini-batches of the discriminator and, in ours, one rating of the full D_G per 1,000 target steps at 30 updates a step.
+processes cannot stretch. An update is the critics' step, every second time the actor's, and its share of a round: the
+discriminator's mini-batches and, in ours, one rating of the full D_G per 1,000 target steps at 30 updates a step.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from ompo_ros.transitions import Origin, Transitions
 OBS, ACT = 20, 7
 CAPACITY = 1_000_000
 UPDATES_PER_ROUND = 1_000 * 30
-DISCRIMINATOR_STEPS_PER_ROUND = 200
 RATED = 8_192
 Turn = Callable[[], None]
 
@@ -65,11 +64,16 @@ def our_agent(settings: dict[str, Any]) -> OMPO:
         agent.observe(transitions(Origin.SOURCE, CAPACITY // 20, rng))
     agent.observe(transitions(Origin.TARGET, agent.config.local_capacity, rng))
     agent.update(2)
+    while agent.rating is not None and (agent.experience.round_waits or agent.experience.unrated):
+        agent.rating.advance(agent.normalizer, agent.learning_rng)
     return agent
 
 
 def our_turns(agent: OMPO, updates: int) -> tuple[Turn, Turn, Turn, Turn]:
     """Give updates, discriminator mini-batches, ratings and samplings, each as a turn."""
+    rated = agent.rating
+    if rated is None:
+        raise TypeError("the benchmark measures ompo with R")
     local = agent.experience.round.used()["row"][:256, :-3].clone()
     old = agent.experience.global_.used()["row"][:256, :-3].clone()
 
@@ -80,10 +84,10 @@ def our_turns(agent: OMPO, updates: int) -> tuple[Turn, Turn, Turn, Turn]:
 
     def discriminator() -> None:
         for _ in range(2):
-            agent.discriminator.step(local, old, agent.learning_rng)
+            rated.discriminator.step(local, old, agent.learning_rng)
 
     def rating() -> None:
-        agent.rate(agent.experience.global_.used()["row"][:RATED])
+        rated.rate(agent.experience.global_.used()["row"][:RATED], agent.normalizer)
 
     def update() -> None:
         agent.update(updates)
@@ -177,12 +181,12 @@ def measure(turns: dict[str, tuple[Turn, int]], rounds: int, clock: Callable[[],
     return seconds
 
 
-def per_update(seconds: dict[str, list[float]], name: str) -> list[float]:
-    """Add a round's share to the updates' seconds, turn by turn."""
+def per_update(seconds: dict[str, list[float]], name: str, batches: int) -> list[float]:
+    """Add a round's share, `batches` of the discriminator and a rating, to the updates' seconds, turn by turn."""
     steps = seconds[f"{name} discriminator"]
     ratings = seconds.get(f"{name} rating", [0.0] * len(steps))
     return [
-        update + (DISCRIMINATOR_STEPS_PER_ROUND * step + CAPACITY * rating) / UPDATES_PER_ROUND
+        update + (batches * step + CAPACITY * rating) / UPDATES_PER_ROUND
         for update, step, rating in zip(seconds[name], steps, ratings, strict=True)
     ]
 
@@ -203,7 +207,11 @@ def main() -> None:
 
     updates = 10
     turns: dict[str, tuple[Turn, int]] = {}
-    agents = {"ours": our_agent({}), "ours, authors' switches": our_agent(AUTHORS)}
+    agents = {
+        "ours": our_agent({}),
+        "ours, weighted replay": our_agent({"replay_temper": 1.0}),
+        "ours, authors' switches": our_agent(AUTHORS),
+    }
     for name, agent in agents.items():
         update, discriminator, rating, sampling = our_turns(agent, updates)
         turns[name] = (update, updates)
@@ -217,12 +225,13 @@ def main() -> None:
     clock = time.process_time if args.threads == 1 else time.perf_counter
     seconds = measure(turns, args.rounds, clock)
 
-    ours, bare = per_update(seconds, "ours"), seconds["products"]
-    reference = per_update(seconds, "reference") if args.reference else None
+    made = {name: per_update(seconds, name, agent.config.discriminator_steps) for name, agent in agents.items()}
+    ours, bare = made["ours"], seconds["products"]
+    reference = per_update(seconds, "reference", 200) if args.reference else None
     print(f"{args.threads} thread(s), batch 256, two networks of 2 x 256, obs {OBS}, act {ACT}, D_G full with 1e6")
     print(f"{'':28}{'updates/s':>12}{'to reference':>14}{'of products':>13}{'sampling':>10}")
     for name in agents:
-        mine = per_update(seconds, name)
+        mine = made[name]
         beside = f"{ratio(reference, mine):13.2f}x" if reference else f"{'-':>14}"
         share = f"{100 * ratio(bare, mine):12.1f}%" if name == "ours" else f"{'-':>13}"
         sampling_share = 100 * ratio(seconds[f"{name} sampling"], mine)
@@ -235,6 +244,7 @@ def main() -> None:
         "ratio_to_reference": round(ratio(reference, ours), 3) if reference else None,
         "share_of_matmul": round(ratio(bare, ours), 4),
         "sampling_share": round(ratio(seconds["ours sampling"], ours), 4),
+        "weighted_to_uniform": round(ratio(ours, made["ours, weighted replay"]), 4),
     }
     print(json.dumps(result))
 

@@ -1,6 +1,6 @@
 """An adaptation run without ROS and faster than real time: the same collector, safety filter, stand-in and settings.
 
-Usage: python -m ompo_ros.experiments.rehearse [--algorithm sac] [--pretrained none] [--seed N] [--set name=value ...]
+Usage: python -m ompo_ros.experiments.rehearse [--algorithm sac] [--belief] [--seed N] [--set name=value ...]
 Prints a line per evaluation, then one JSON object. One process, one thread: a seed's run can be repeated.
 """
 
@@ -24,14 +24,17 @@ from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.resources import resource_path
+from ompo_ros.sim.belief import Belief
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.sim.stand_in import SIMULATORS, StandIn, make_stand_in
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Float32Array, Task
-from ompo_ros.transitions import Origin
+from ompo_ros.transitions import Origin, Transitions
 
 SOURCE_STEPS = 16  # of every arm at a time
+SOURCE_DOMAIN = "randomized"
+LONGEST = 120.0  # s on the stand-in's clock from one episode's end to the next
 
 
 class ArmHeld(RuntimeError):
@@ -58,20 +61,24 @@ class Rig:
 
     def __init__(self, arm: StandIn, collector: Collector) -> None:
         self._arm, self.collector = arm, collector
+        self.last: PlayedEpisode | None = None
         collector.enabled = True
 
     def episodes(self) -> Iterator[PlayedEpisode]:
         """Play on, and give each episode as it ends; ArmHeld if there will be no other."""
+        began = self._arm.time
         while True:
             measured, now = self._arm.measured, self._arm.time
             tick = self.collector.tick(ArmState(measured.position, measured.velocity, now), measured.cube, now)
-            if self.collector.phase is CollectorPhase.HELD:
+            if self.collector.phase is CollectorPhase.HELD or now - began > LONGEST:
                 raise ArmHeld(f"the arm is held: {self.collector.problem}")
             if tick.command is not None:
                 self._arm.command(tick.command.position)
             self._arm.advance(self.collector.motion.robot.period)
             if tick.finished is not None:
+                self.last = tick.finished
                 yield tick.finished
+                began = self._arm.time
 
     def evaluate(self, agent: Agent, episodes: int) -> tuple[float, float]:
         """Success rate and mean return of deterministic episodes."""
@@ -83,40 +90,75 @@ class Rig:
         return float(np.mean([e.success for e in played])), float(np.mean([e.episode_return for e in played]))
 
 
-def rehearse(rig: Rig, agent: Agent, source: Collection, pacing: Pacing) -> Iterator[int]:
+class Sources:
+    """Simulated arms that play the learner's policy, as the prior has them or as the belief about the target does."""
+
+    def __init__(self, env: PandaVectorEnv, seed: int, belief: Belief | None = None) -> None:
+        self._env, self.belief = env, belief
+        self._collection = Collection(env, seed)
+
+    def learn_of(self, target: Transitions) -> None:
+        """Let the belief see what the target did; arms of it play from their next episode on."""
+        if self.belief is not None:
+            self.belief.observe(target)
+            if self.belief.fit():
+                self._env.set_domain(self.belief.domain)
+
+    def play(self, agent: Agent, budget: int) -> None:
+        """Give the agent source transitions until it has seen as many as it may."""
+        while agent.experience.seen[Origin.SOURCE] < budget:
+            agent.observe(self._collection.run(agent.act, SOURCE_STEPS, policy_version=1)[0])
+
+
+def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing) -> Iterator[int]:
     """Explore and learn in turns; gives the target's steps after every episode."""
     rig.collector.player.policy = Learned(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
+    sources.play(agent, pacing.source_budget(0))
     while seen[Origin.TARGET] < pacing.target_steps:
-        while seen[Origin.SOURCE] < pacing.source_budget(seen[Origin.TARGET]):
-            agent.observe(source.run(agent.act, SOURCE_STEPS, policy_version=1)[0])
         episode = next(playing)
         if episode.transitions is None:
             continue
         agent.observe(episode.transitions)
-        if due := pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], agent.updates):
+        sources.learn_of(episode.transitions)
+        sources.play(agent, pacing.source_budget(seen[Origin.TARGET]))
+        due = pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], agent.updates)
+        if due and agent.ready:
             agent.update(due)
         yield seen[Origin.TARGET]
+
+
+def make_rehearsal(
+    config: Config, pretrained: str, simulator: str, domain: str, *, belief: bool, seed: int
+) -> tuple[Rig, Agent, Sources]:
+    """Build stand-in, learner and sources of one run, all from one seed."""
+    torch.set_num_threads(1)
+    task, robot = Task("reach", "dense"), load_robot("panda")
+    agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
+    if pretrained != "none":
+        load_networks(agent, resource_path(pretrained))
+    env = PandaVectorEnv(ARMS, task.name, task.reward, SOURCE_DOMAIN, threads=1, limits=robot)
+    sources = Sources(env, seed, Belief(task, robot, SOURCE_DOMAIN, seed) if belief else None)
+    arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
+    return Rig(arm, Collector(robot, task, seed=seed)), agent, sources
 
 
 def main() -> None:
     """Rehearse once and tell how it went."""
     arguments = _parse()
-    torch.set_num_threads(1)
-    task, robot, seed = Task("reach", "dense"), load_robot("panda"), arguments.seed
     settings = node_settings("learner")
-    pacing = Pacing(
-        **{name: settings[name] for name in ("warmup", "source_ratio", "update_to_data")}, target_steps=arguments.steps
-    )
+    pacing = Pacing(arguments.warmup, arguments.source_ratio, arguments.update_to_data, arguments.steps)
     chosen = {name: yaml.safe_load(value) for name, value in (pair.split("=", 1) for pair in arguments.set)}
     config = Config.from_dict({**settings["learning"], "algorithm": arguments.algorithm, **chosen})
-    agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
-    if arguments.pretrained != "none":
-        load_networks(agent, resource_path(arguments.pretrained))
-    source = Collection(PandaVectorEnv(ARMS, task.name, task.reward, "randomized", threads=1), seed)
-    arm = make_stand_in(arguments.simulator, arguments.domain, task, robot, seed=seed, command_timeout=0.5)
-    rig = Rig(arm, Collector(robot, task, seed=seed))
+    rig, agent, sources = make_rehearsal(
+        config,
+        arguments.pretrained,
+        arguments.simulator,
+        arguments.domain,
+        belief=arguments.belief,
+        seed=arguments.seed,
+    )
     curve = {}
 
     def tell(steps: int) -> None:
@@ -126,16 +168,24 @@ def main() -> None:
         )
         sys.stdout.flush()
 
-    tell(0)
-    for steps in rehearse(rig, agent, source, pacing):
-        if steps % arguments.every == 0:
-            tell(steps)
-    sys.stdout.write(json.dumps({"seed": seed, "algorithm": arguments.algorithm, "success": curve}) + "\n")
+    held = ""
+    try:
+        tell(0)
+        for steps in rehearse(rig, agent, sources, pacing):
+            if steps % arguments.every == 0:
+                tell(steps)
+    except ArmHeld as reason:
+        held = str(reason)
+        sys.stderr.write(f"{held}\n")
+    result = {"seed": arguments.seed, "algorithm": arguments.algorithm, "success": curve}
+    sys.stdout.write(json.dumps({**result, "held": held} if held else result) + "\n")
 
 
 def _parse() -> argparse.Namespace:
+    settings = node_settings("learner")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="ompo")
+    parser.add_argument("--belief", action="store_true", help="sources play what is believed of the target")
     parser.add_argument("--pretrained", default="models/policies/panda_reach.safetensors", help="or none")
     parser.add_argument("--simulator", choices=SIMULATORS, default="panda_gym")
     parser.add_argument("--domain", default="creeping")
@@ -143,6 +193,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=500, help="steps between two evaluations")
     parser.add_argument("--episodes", type=int, default=50, help="of an evaluation")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--update-to-data", type=float, default=settings["update_to_data"])
+    parser.add_argument("--source-ratio", type=float, default=settings["source_ratio"])
+    parser.add_argument("--warmup", type=int, default=settings["warmup"])
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="learning settings")
     return parser.parse_args()
 

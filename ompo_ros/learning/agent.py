@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from ompo_ros.learning.metrics import Metrics, Reading
 from ompo_ros.learning.networks import Actor, Critic
 from ompo_ros.learning.normalization import Normalizer, RewardTransform
 from ompo_ros.learning.optimizer import Adam, Group
+from ompo_ros.learning.rating import Rating
 from ompo_ros.transitions import InvalidData, Transitions
 
 Array = NDArray[np.generic]
@@ -25,8 +25,6 @@ Array = NDArray[np.generic]
 
 class Agent(ABC):
     """An off-policy actor-critic over D_G, D_L and D_0; an algorithm adds its `_step`."""
-
-    own_actor_period: ClassVar[int] = 1  # critic steps per actor step, as published
 
     def __init__(self, config: Config, obs_dim: int, act_dim: int, seed: int, device: torch.device) -> None:
         self.config, self.obs_dim, self.act_dim, self.seed, self.device = config, obs_dim, act_dim, seed, device
@@ -37,11 +35,11 @@ class Agent(ABC):
             config.reward_scale, config.reward_shift, config.reward_floor, self._log_reward(), config.normalize_reward
         )
         self.updates = 0
-        self.actor_period = config.actor_period or self.own_actor_period
         self._init_rng = generator(torch.device("cpu"), seed)  # the same weights on every device
         self.learning_rng = generator(device, seed + 1)
         self.acting_rng = generator(torch.device("cpu"), seed + 2)
         self._make_networks()
+        self.rating = Rating(config, self.experience, self._init_rng, device) if self._uses_ratio() else None
         averages = config.actor_average_tau < 1.0
         self.average_actor = self._make_actor() if averages else self.actor
         self.restart_copies()
@@ -52,6 +50,10 @@ class Agent(ABC):
     def _log_reward(self) -> bool:
         """Only OMPO's theory speaks of log r; the baselines' own rules take the reward as it is."""
         return False
+
+    def _uses_ratio(self) -> bool:
+        """Whether anything takes R."""
+        return self.config.replay_temper > 0.0
 
     def _make_actor(self) -> Actor:
         c = self.config
@@ -88,7 +90,7 @@ class Agent(ABC):
     @property
     def ready(self) -> bool:
         """Whether `update` has data to learn from."""
-        return self.experience.global_.size > 0 and self.experience.initial.size > 0
+        return self.experience.can_sample and self.experience.initial.size > 0
 
     # -- learning -----------------------------------------------------------------------------------------------
 
@@ -101,15 +103,18 @@ class Agent(ABC):
         for _ in range(n):
             self._begin()
             self.updates += 1
-            with_actor = self.updates % self.actor_period == 0
+            with_actor = self.updates % self.config.actor_period == 0
             self._step(with_actor)
             if with_actor and self.average_actor is not self.actor:
                 track(self.average_actor, self.actor, self.config.actor_average_tau)
         return Metrics({**self._counters(), **self._readings})
 
     def _begin(self) -> None:
-        """Do what precedes an update; only a round of D_L can be due, and without a discriminator it just ends."""
-        if self.experience.round_waits:
+        """Do what precedes an update: a slice of a round of D_L, which without a discriminator just ends."""
+        if self.rating is not None:
+            self.rating.advance(self.normalizer, self.learning_rng)
+            self._readings.update(self.rating.readings(self.normalizer))
+        elif self.experience.round_waits:
             self.experience.finish_round()
 
     @abstractmethod
@@ -208,15 +213,30 @@ class Agent(ABC):
             "critic": self.critic,
             "target_critic": self.target_critic,
         }
-        return modules if self.average_actor is self.actor else {**modules, "average_actor": self.average_actor}
+        if self.average_actor is not self.actor:
+            modules["average_actor"] = self.average_actor
+        if self.rating is not None:
+            modules["discriminator"] = self.rating.discriminator
+        return modules
 
     def optimizers(self) -> dict[str, Adam]:
         """Name the optimisers a checkpoint keeps."""
-        return {"actor": self.actor_optimizer, "critic": self.critic_optimizer}
+        optimizers = {"actor": self.actor_optimizer, "critic": self.critic_optimizer}
+        if self.rating is not None:
+            optimizers["discriminator"] = self.rating.discriminator.optimizer
+        return optimizers
 
     def flags(self) -> dict[str, int]:
-        """Give an algorithm's own counters and switches that a checkpoint keeps."""
-        return {}
+        """Give the counters and switches, beside networks and buffers, that a checkpoint keeps."""
+        if self.rating is None:
+            return {}
+        return {
+            "discriminator_trained": int(self.rating.discriminator.trained),
+            "discriminator_steps_left": self.rating.steps_left,
+        }
 
-    def set_flags(self, flags: dict[str, int]) -> None:  # noqa: B027 (most algorithms have none)
+    def set_flags(self, flags: dict[str, int]) -> None:
         """Take back what `flags` gave."""
+        if self.rating is not None:
+            self.rating.discriminator.trained = bool(flags["discriminator_trained"])
+            self.rating.steps_left = flags["discriminator_steps_left"]

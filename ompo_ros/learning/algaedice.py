@@ -7,7 +7,6 @@ from dataclasses import replace
 import torch
 
 from ompo_ros.learning.config import Config
-from ompo_ros.learning.objective import Objective
 from ompo_ros.learning.ompo import OMPO
 
 
@@ -15,5 +14,12 @@ class AlgaeDICE(OMPO):
     """Matches policies only: max over π, min over ν of (1 - γ) E[ν(s0, a0)] + α E[f*((r + γν' - ν) / α)]."""
 
     def __init__(self, config: Config, obs_dim: int, act_dim: int, seed: int, device: torch.device) -> None:
-        super().__init__(replace(config, discrepancy="none", reward="raw"), obs_dim, act_dim, seed, device)
-        self.objective = replace(Objective.of(self.config), linear_part=False)
+        own = replace(
+            config,
+            discrepancy="none",
+            reward="raw",
+            linear_part=False,
+            q=config.algaedice_q,
+            alpha=config.algaedice_alpha,
+        )
+        super().__init__(own, obs_dim, act_dim, seed, device)

@@ -100,13 +100,14 @@ class Ring:
         """Give the rows held, as views, in the order of the memory."""
         return {name: column[: self.size] for name, column in self.columns.items()}
 
-    def newest(self, column: str, count: int) -> Iterator[Tensor]:
-        """View the rows added last, in one piece or, around the end, in two."""
+    def newest(self, count: int) -> Iterator[slice]:
+        """Say where the rows added last lie, oldest first: in one piece or, around the end, in two."""
         count = min(count, self.size)
         start = self.cursor - count
         if start < 0:
-            yield self.columns[column][start + self.capacity : self.capacity]
-        yield self.columns[column][max(start, 0) : self.cursor]
+            yield slice(start + self.capacity, self.capacity)
+        if self.cursor > 0:
+            yield slice(max(start, 0), self.cursor)
 
     def clear(self) -> None:
         self.size = self.cursor = 0

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from ompo_ros.parameters import InvalidParameter, Value, check, parameter, parameters_of
 
-ALGORITHMS = ("ompo", "sac", "td3", "algaedice", "darc")
+ALGORITHMS = ("ompo", "sac", "td3", "algaedice", "darc", "sac_iw")
+ON_SOURCES = ("darc", "sac_iw")  # learn from the sources' transitions alone, corrected by classifiers
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,22 @@ class Config:
         "when D_L's transitions join D_G: after the round, or also at once so that the critic waits for none",
         choices=("round", "immediate"),
         paper="round",
+    )
+    round_period: int = parameter(
+        0,
+        "fresh transitions between rounds of a D_L that keeps its newest ones; 0: a round is a full D_L, then emptied",
+        low=0,
+        paper="0",
+    )
+    replay_temper: float = parameter(
+        0.0,
+        "draw D_G's transitions by weights exp(R) to this power; 0: all alike, 1: as the target's under today's policy",
+        low=0,
+        high=1,
+        paper="0",
+    )
+    target_share: float = parameter(
+        -1.0, "share of a mini-batch that is the target's; negative: what D_G holds", low=-1, high=1, paper="as D_G"
     )
 
     # Networks
@@ -86,9 +103,9 @@ class Config:
         paper="none",
     )
     actor_period: int = parameter(
-        0,
-        "critic steps per actor and target step; 0 is the algorithm's own",
-        low=0,
+        2,
+        "critic steps per step of actor, temperature and target networks, whatever the algorithm",
+        low=1,
         high=1_000,
         paper="2 in the authors' program",
     )
@@ -122,7 +139,7 @@ class Config:
         1e-6, "least reward after the map, for the logarithm", low=1e-30, high=1e9, paper="1e-6 in the authors' program"
     )
 
-    # OMPO's objective (q, alpha and the weight's limit also AlgaeDICE's)
+    # OMPO's objective
     q: float = parameter(1.5, "order of the conjugate f*", low=1.0 + 1e-6, high=2.0, paper="1.5")
     alpha: float = parameter(0.001, "weight of the occupancy divergence", low=1e-9, high=1e3, paper="0.001")
     discrepancy: str = parameter(
@@ -156,31 +173,44 @@ class Config:
 
     # Discriminator
     gradient_penalty: float = parameter(
-        10.0, "weight of the penalty on the logit's gradient norm", low=0, high=1e6, paper="10 in the authors' program"
+        0.0,
+        "weight of the penalty on the logit's gradient norm; above 0 R is no log ratio",
+        low=0,
+        high=1e6,
+        paper="10 in the authors' program",
     )
-    discriminator_draws: int = parameter(
-        10,
-        "draws of |D_L| transitions from D_G per round",
-        low=1,
-        high=10_000,
-        paper="several (the authors' program: 10)",
-    )
-    discriminator_batches: int = parameter(
-        20, "mini-batches per draw", low=1, high=10_000, paper="20 in the authors' program"
+    discriminator_steps: int = parameter(
+        100, "mini-batches of a round", low=1, high=100_000, paper="several (the authors' program: 200)"
     )
 
     # Baselines
+    algaedice_q: float = parameter(
+        1.5, "AlgaeDICE: order of f*, as in its program", low=1.0 + 1e-6, high=2.0, paper="not named"
+    )
+    algaedice_alpha: float = parameter(
+        0.01, "AlgaeDICE: weight of the divergence, as in its program", low=1e-9, high=1e3, paper="not named"
+    )
     exploration_noise: float = parameter(
-        0.1, "TD3: deviation of the noise before the squash", low=1e-6, high=2, paper="not named"
+        0.2,
+        "TD3: deviation of the noise before the squash, as the shipped policy's",
+        low=1e-6,
+        high=2,
+        paper="not named",
     )
     smoothing_noise: float = parameter(
         0.2, "TD3: deviation of the target policy's noise", low=0, high=2, paper="not named"
     )
     smoothing_clip: float = parameter(0.5, "TD3: limit of the target policy's noise", low=0, high=2, paper="not named")
     classifier_noise: float = parameter(
-        1.0, "DARC: deviation of the noise on its classifiers' input", low=0, high=10, paper="not named"
+        1.0,
+        "DARC, SAC_IW: deviation of the noise on the classifiers' standardized inputs",
+        low=0,
+        high=10,
+        paper="not named",
     )
-    classifier_warmup: int = parameter(10_000, "DARC: updates before the reward is corrected", low=0, paper="not named")
+    classifier_warmup: int = parameter(
+        500, "DARC, SAC_IW: updates before the classifiers are believed", low=0, paper="not named"
+    )
 
     # Running
     compile: bool = parameter(False, "let torch.compile fuse the networks; eager where it cannot", paper="not named")
@@ -190,8 +220,17 @@ class Config:
         check(self)
         if self.log_std_min >= self.log_std_max:
             raise InvalidParameter("log_std_min", f"{self.log_std_min} is not below log_std_max ({self.log_std_max})")
-        if self.algorithm == "darc" and self.setting != "domain_adaptation":
-            raise InvalidParameter("setting", "darc compares source and target: it needs domain_adaptation")
+        if self.algorithm in ON_SOURCES and self.setting != "domain_adaptation":
+            raise InvalidParameter(
+                "setting", f"{self.algorithm} compares source and target: it needs domain_adaptation"
+            )
+        if self.round_period > 0 and self.merge == "round":
+            raise InvalidParameter("round_period", "keeps in D_L what has joined D_G: it needs merge: immediate")
+        if self.replay_temper > 0.0 and self.target_share >= 0.0:
+            raise InvalidParameter("target_share", "cannot be set where replay_temper weighs all rows; choose one")
+        if self.algorithm in ON_SOURCES and (self.replay_temper > 0.0 or self.target_share >= 0.0):
+            name = "replay_temper" if self.replay_temper > 0.0 else "target_share"
+            raise InvalidParameter(name, f"{self.algorithm} learns from the sources' rows alone: leave it as it is")
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Config:
@@ -215,5 +254,7 @@ AUTHORS = {
     "initial_batch_size": 256,
     "online_share": 0.05,
     "reward_shift": 1.0,
+    "gradient_penalty": 10.0,
+    "discriminator_steps": 200,
 }
-"""The settings in which the authors' public program differs from the defaults here."""
+"""Settings of the authors' public program that differ from ours; docs/algorithm.md lists what no setting covers."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import torch
 import torch.nn.functional as F  # noqa: N812
-from torch import Tensor
+from torch import Tensor, nn
 
-from ompo_ros.learning.buffers import Layout, Ring
 from ompo_ros.learning.config import Config
-from ompo_ros.learning.networks import Discriminative
-from ompo_ros.learning.normalization import Normalizer
+from ompo_ros.learning.networks import Discriminative, Standardization
 from ompo_ros.learning.optimizer import Adam, Group
+
+_NEWTON_STEPS: Final = 20
+_STEEPEST: Final = 10.0  # slope reported where held-out rows are told apart without a mistake
 
 
 def classification_loss(logit: Tensor, positive: bool) -> Tensor:
@@ -19,7 +22,7 @@ def classification_loss(logit: Tensor, positive: bool) -> Tensor:
 
 
 def gradient_penalty(network: Discriminative, mixed: Tensor) -> Tensor:
-    """(|dlogit/dx| - 1)^2 of each row, which keeps the logit from growing where the classes do not overlap."""
+    """(|dlogit/dx| - 1)^2 of each row, the authors' program's; it bounds the logit and takes its scale away."""
     mixed = mixed.detach().requires_grad_(True)
     slope: Tensor
     (slope,) = torch.autograd.grad(network(mixed).sum(), mixed, create_graph=True)
@@ -27,47 +30,39 @@ def gradient_penalty(network: Discriminative, mixed: Tensor) -> Tensor:
     return penalty
 
 
-class Discriminator:
-    """Learns R from each round of D_L against draws of its size from D_G; before the first round R is zero."""
+class Discriminator(nn.Module):
+    """Learns R from local and global transitions; before its first calibration R is zero.
 
-    def __init__(self, config: Config, transition_dim: int, rng: torch.Generator, device: torch.device) -> None:
-        self.network = Discriminative(transition_dim, config.hidden_size, rng, device)
+    The logit of a network that has seen a row too often is too sure of itself. Rows it was not trained on give the
+    slope by which logits have to be multiplied to be log ratios; R is the logit times that slope, at most 1.
+    """
+
+    def __init__(self, config: Config, obs_dim: int, act_dim: int, rng: torch.Generator, device: torch.device) -> None:
+        super().__init__()
+        self.standardization = Standardization(obs_dim, act_dim, device)
+        self.network = Discriminative(self.standardization.width, config.hidden_size, rng, device)
+        self.slope = nn.Parameter(torch.zeros((), device=device), requires_grad=False)
+        self.held_out_loss = nn.Parameter(torch.zeros((), device=device), requires_grad=False)
         self.optimizer = Adam(Group(self.network.parameters(), config.discriminator_lr))
         self.trained = False
-        self.last_loss = torch.zeros((), device=device)
         self._bound = config.discrepancy_bound
         self._penalty = config.gradient_penalty
-        self._draws, self._batches, self._batch_size = (
-            config.discriminator_draws,
-            config.discriminator_batches,
-            config.batch_size,
-        )
 
     @torch.no_grad()
     def log_ratio(self, transition: Tensor) -> Tensor:
         """R, held within the bound; whoever wants the saturation counts the values that lie on it."""
         if not self.trained:
             return transition.new_zeros(len(transition))
-        logit: Tensor = self.network(transition)
-        return logit.clamp_(-self._bound, self._bound)
+        logit: Tensor = self.network(self.standardization(transition))
+        return logit.mul_(self.slope.clamp_max(1.0)).clamp_(-self._bound, self._bound)
 
     def saturation(self, log_ratio: Tensor) -> Tensor:
         """Give the share of values the bound held back."""
         return (log_ratio.abs() >= self._bound).float().mean()
 
-    def learn(self, local: Ring, global_: Ring, layout: Layout, normalizer: Normalizer, rng: torch.Generator) -> None:
-        """Train on one round: `draws` times |D_L| transitions of D_G, each for `batches` balanced mini-batches."""
-        fresh = normalizer.transition_(layout.transition(local.used()["row"]).clone())
-        for _ in range(self._draws):
-            old = layout.transition(global_.columns["row"][global_.draw(len(fresh), rng)])
-            normalizer.transition_(old)
-            for _ in range(self._batches):
-                drawn = torch.randint(len(fresh), (2, self._batch_size), generator=rng, device=rng.device)
-                self.step(fresh[drawn[0]], old[drawn[1]], rng)
-        self.trained = True
-
     def step(self, local: Tensor, global_: Tensor, rng: torch.Generator) -> None:
         """One descent on a balanced mini-batch."""
+        local, global_ = self.standardization(local), self.standardization(global_)
         logit = self.network(torch.cat((local, global_)))
         loss = classification_loss(logit[: len(local)], True).mean()
         loss = loss + classification_loss(logit[len(local) :], False).mean()
@@ -75,4 +70,25 @@ class Discriminator:
             share = torch.rand((len(local), 1), generator=rng, device=rng.device)
             loss = loss + self._penalty * gradient_penalty(self.network, torch.lerp(global_, local, share)).mean()
         self.optimizer.descend(loss)
-        self.last_loss = loss.detach()
+
+    @torch.no_grad()
+    def calibrate(self, local: Tensor, global_: Tensor) -> None:
+        """Find the slope that makes logits of rows never trained on log ratios, and how well they then classify."""
+        positive, negative = (self.network(self.standardization(rows)) for rows in (local, global_))
+        self.slope.copy_(fitted_slope(positive, negative))
+        slope = self.slope.clamp_max(1.0)
+        loss = classification_loss(slope * positive, True).mean() + classification_loss(slope * negative, False).mean()
+        self.held_out_loss.copy_(0.5 * loss)
+        self.trained = True
+
+
+def fitted_slope(positive: Tensor, negative: Tensor) -> Tensor:
+    """Minimise the cross-entropy of `slope * logit` over slopes from 0 up; convex, so Newton's steps find it."""
+    slope = torch.ones((), device=positive.device)
+    for _ in range(_NEWTON_STEPS):
+        p, n = torch.sigmoid(-slope * positive), torch.sigmoid(slope * negative)
+        gradient = (negative * n).mean() - (positive * p).mean()
+        curvature = (negative.square() * n * (1.0 - n)).mean() + (positive.square() * p * (1.0 - p)).mean()
+        step = (gradient / curvature.clamp_min(1e-6)).clamp(-0.5, 0.5)
+        slope = (slope - step).clamp(0.0, _STEEPEST)
+    return slope

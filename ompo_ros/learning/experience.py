@@ -8,6 +8,8 @@ from torch import Tensor
 
 from ompo_ros.learning.buffers import TARGET, EmptyBuffer, Layout, Ring, pack, transition_columns
 from ompo_ros.learning.config import Config
+from ompo_ros.learning.metrics import Reading
+from ompo_ros.learning.replay import WeightedDraw, effective_sample_size
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 
@@ -16,7 +18,10 @@ class Experience:
 
     Stationary and non-stationary: every transition is fresh and enters D_L. Domain adaptation: the target's enter
     D_L, the sources' enter D_G at once. A full D_L is a round: it waits in `round` for the discriminator, and joins
-    D_G when that is done (`merge: round`) or has joined it all along (`merge: immediate`).
+    D_G when that is done (`merge: round`) or has joined it all along (`merge: immediate`). With a period, D_L keeps the
+    newest transitions and a round is a copy of it: there are rounds early, and later ones see more than a period.
+
+    Mini-batches are drawn from D_G: all rows alike, by weights exp(temper R), or a set share of them from the target.
     """
 
     def __init__(self, config: Config, layout: Layout, device: torch.device) -> None:
@@ -31,11 +36,17 @@ class Experience:
         self.rounds_skipped = 0
         self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
         self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
+        self.since_round = 0  # fresh transitions, where rounds come by their number
+        self._period = config.round_period
         self._all_fresh = config.setting != "domain_adaptation"
         # Only OMPO tells fresh transitions from old ones; the others learn from all of them at once.
         self._immediate = config.merge == "immediate" or config.algorithm != "ompo"
         self.initial_from_target = False
         self._rows_of: dict[Origin, Tensor] = {}
+        self._target_share = config.target_share
+        self._weighted = (
+            WeightedDraw(config.global_capacity, config.replay_temper, device) if config.replay_temper > 0.0 else None
+        )
 
     def rings(self) -> dict[str, Ring]:
         return {"global": self.global_, "local": self.local, "round": self.round, "initial": self.initial}
@@ -68,11 +79,25 @@ class Experience:
 
     def _add_global(self, rows: dict[str, Tensor]) -> None:
         self.global_.add(rows)
-        self.unrated += len(rows["row"])
+        self.unrated = min(self.unrated + len(rows["row"]), self.global_.size)
         self.forget_places()
+        for piece in self.global_.newest(len(rows["row"])):
+            self._weigh(piece)
+
+    def _weigh(self, piece: slice) -> None:
+        """Let the replay see R of these rows of D_G."""
+        if self._weighted is not None and piece.stop > piece.start:
+            log_ratio = self.layout.log_ratio(self.global_.columns["row"][piece])
+            self._weighted.update(piece.start, log_ratio, self.global_.size)
 
     def _add_fresh(self, rows: dict[str, Tensor]) -> None:
         count, start = len(rows["row"]), 0
+        if self._period > 0:
+            self.local.add(rows)
+            self.since_round += count
+            if self.since_round >= self._period:
+                self._copy_round()
+            return
         while start < count:
             stop = min(count, start + self.local.capacity - self.local.size)
             self.local.add({name: column[start:stop] for name, column in rows.items()})
@@ -89,23 +114,72 @@ class Experience:
         self.local.clear()
         self.round_waits = True
 
+    def _copy_round(self) -> None:
+        """Let a round wait that holds what D_L does, oldest first."""
+        self.since_round = 0
+        self.rounds_skipped += self.round_waits
+        self.round.clear()
+        for piece in self.local.newest(self.local.size):
+            self.round.add({name: column[piece] for name, column in self.local.columns.items()})
+        self.round_waits = True
+
     def finish_round(self) -> None:
         """Merge D_G with D_L; its rows stay readable until the next round, for the metrics."""
         if not self._immediate:
             self._add_global(self.round.used())
         self.round_waits = False
 
+    @property
+    def has_history(self) -> bool:
+        """Whether D_G holds anything but the transitions that are still fresh."""
+        if not self._immediate:
+            return self.global_.size > 0
+        return self.global_.size > self.local.size + (0 if self._period > 0 else self.round.size)
+
+    def first_unrated(self, limit: int) -> slice:
+        """Say where the oldest rows of D_G lie whose R is not the discriminator's latest."""
+        piece = next(self.global_.newest(self.unrated))
+        return slice(piece.start, min(piece.stop, piece.start + limit))
+
+    def rated(self, piece: slice) -> None:
+        """Take note that the oldest unrated rows have their R."""
+        self.unrated -= piece.stop - piece.start
+        self._weigh(piece)
+
     def forget_ratings(self) -> None:
         """Let every R be zero until it is rated anew: whoever rated them is not to be trusted."""
         self.layout.log_ratio(self.global_.used()["row"]).zero_()
         self.unrated = self.global_.size
+        self.weigh_all()
 
     def forget_places(self) -> None:
         """Look the origins' rows up anew; whoever changes D_G calls this."""
         self._rows_of.clear()
 
+    def weigh_all(self) -> None:
+        """Let the replay see every R of D_G anew."""
+        self._weigh(slice(0, self.global_.size))
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether every origin that mini-batches take from is there."""
+        if self._target_share < 0.0:
+            return self.global_.size > 0
+        shares = {Origin.TARGET: self._target_share, Origin.SOURCE: 1.0 - self._target_share}
+        return all(len(self.places(origin)) > 0 for origin, share in shares.items() if share > 0.0)
+
     def sample_into(self, out: Tensor, rng: torch.Generator) -> Tensor:
-        return self.global_.sample_into(out, "row", rng)
+        """Fill `out` with rows of D_G."""
+        if self._weighted is not None:
+            drawn = self._weighted.draw(len(out), self.global_.size, rng)
+            return torch.index_select(self.global_.columns["row"], 0, drawn, out=out)
+        if self._target_share < 0.0:
+            return self.global_.sample_into(out, "row", rng)
+        targets = round(self._target_share * len(out))
+        for origin, part in ((Origin.TARGET, out[:targets]), (Origin.SOURCE, out[targets:])):
+            if len(part) > 0:
+                self.sample_origin_into(part, origin, rng)
+        return out
 
     def sample_initial_into(self, out: Tensor, rng: torch.Generator) -> Tensor:
         if self.initial.size == 0:
@@ -127,3 +201,23 @@ class Experience:
             wanted = is_target if origin is Origin.TARGET else ~is_target
             self._rows_of[origin] = torch.nonzero(wanted)[:, 0]
         return self._rows_of[origin]
+
+    def replay_readings(self) -> dict[str, Reading]:
+        """What weights make of the replay: mean weight of each origin's rows, 1 if all count alike; and D_G's share."""
+        weighted = self._weighted
+        if weighted is None:
+            return {}
+
+        def relative() -> Tensor:
+            weights = weighted.weights(self.layout.log_ratio(self.global_.used()["row"]))
+            return weights / weights.mean()
+
+        def of(origin: Origin) -> Tensor:
+            places = self.places(origin)
+            return relative()[places].mean() if len(places) else torch.zeros(())
+
+        return {
+            "replay_weight_source": lambda: of(Origin.SOURCE),
+            "replay_weight_target": lambda: of(Origin.TARGET),
+            "replay_ess": lambda: effective_sample_size(relative()),
+        }

@@ -11,9 +11,17 @@ from ompo_ros.learning.darc import DARC
 from ompo_ros.learning.device import resolve
 from ompo_ros.learning.ompo import OMPO
 from ompo_ros.learning.sac import SAC
+from ompo_ros.learning.sac_iw import SACIW
 from ompo_ros.learning.td3 import TD3
 
-_AGENTS: dict[str, type[Agent]] = {"ompo": OMPO, "sac": SAC, "td3": TD3, "algaedice": AlgaeDICE, "darc": DARC}
+_AGENTS: dict[str, type[Agent]] = {
+    "ompo": OMPO,
+    "sac": SAC,
+    "td3": TD3,
+    "algaedice": AlgaeDICE,
+    "darc": DARC,
+    "sac_iw": SACIW,
+}
 
 
 def make_agent(config: Config, obs_dim: int, act_dim: int, seed: int = 0, device: str = "auto") -> Agent:

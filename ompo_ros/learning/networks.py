@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from ompo_ros.learning.mlp import MLP, Sizes
+from ompo_ros.learning.normalization import EPSILON
 
 
 class Critic(MLP):
@@ -60,8 +62,38 @@ def squash(mean: Tensor, log_std: Tensor, noise: Tensor) -> tuple[Tensor, Tensor
     return raw.tanh(), log_prob - 0.5 * math.log(2.0 * math.pi) * mean.shape[-1]
 
 
+class Standardization(nn.Module):
+    """`s | a | s'` as `s | a | s' - s` in deviations from the mean: what tells dynamics apart is in plain sight.
+
+    A change of variables: the ratio of two densities stays what it is, and no longer depends on units. A checkpoint
+    keeps mean and scale with the network; until `fit` they change nothing.
+    """
+
+    CLIP: Final = 10.0  # deviations
+
+    def __init__(self, obs_dim: int, act_dim: int, device: torch.device) -> None:
+        super().__init__()
+        self.obs_dim, self.width = obs_dim, 2 * obs_dim + act_dim
+        self.mean = nn.Parameter(torch.zeros(self.width, device=device), requires_grad=False)
+        self.scale = nn.Parameter(torch.ones(self.width, device=device), requires_grad=False)
+
+    def fit(self, transition: Tensor) -> None:
+        """Take mean and deviation of these rows; what never moves is centred, not blown up."""
+        moved = self._moved(transition)
+        deviation = moved.std(0, correction=0)
+        self.mean.copy_(moved.mean(0))
+        self.scale.copy_(torch.where(deviation < EPSILON, 1.0, 1.0 / deviation))
+
+    def forward(self, transition: Tensor) -> Tensor:
+        return ((self._moved(transition) - self.mean) * self.scale).clamp(-self.CLIP, self.CLIP)
+
+    def _moved(self, transition: Tensor) -> Tensor:
+        n = self.obs_dim
+        return torch.cat((transition[:, :-n], transition[:, -n:] - transition[:, :n]), 1)
+
+
 class Discriminative(nn.Module):
-    """One logit a row; plain operations, because the gradient penalty differentiates it twice."""
+    """One logit a row of standardized inputs; plain operations, because a gradient penalty differentiates it twice."""
 
     def __init__(self, inputs: int, hidden: int, rng: torch.Generator, device: torch.device) -> None:
         super().__init__()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+_log = logging.getLogger(__name__)
 
 CLIP = 10.0  # standard deviations
 EPSILON = 1e-6
@@ -83,11 +87,28 @@ class RewardTransform:
         self.scale, self.shift, self.floor = scale, shift, floor
         self.log, self.normalize = log, normalize
         self.statistics = RunningStatistics(1)
+        self._warned = False
 
     def update(self, reward: NDArray[np.float32]) -> None:
+        if self.log and not self._warned:
+            self._warn_if_constant(reward)
         if self.normalize:
             mapped = self._map(torch.from_numpy(reward))
             self.statistics.update(mapped.numpy()[:, None])
+
+    def _warn_if_constant(self, reward: NDArray[np.float32]) -> None:
+        """Say once that a reward below its floor teaches nothing."""
+        highest = float(reward.max()) * self.scale + self.shift
+        if highest <= self.floor:
+            self._warned = True
+            least = self.floor - float(reward.min()) * self.scale
+            _log.warning(
+                "reward: log is constant, all %d rewards of a batch lie below reward_floor (%g): "
+                "set reward_shift above %g, or reward: raw",
+                len(reward),
+                self.floor,
+                least,
+            )
 
     def _map(self, reward: Tensor) -> Tensor:
         mapped = reward * self.scale + self.shift

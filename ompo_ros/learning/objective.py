@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from ompo_ros.learning.config import Config
@@ -78,9 +77,3 @@ class Objective:
     def policy_gain(self, weight: Tensor, continues: Tensor, next_value: Tensor) -> Tensor:
         """Give what the actor ascends: the derivative of `residual_loss` in the policy is w γ dQ(s', π)."""
         return weight * (self.discount * continues) * next_value
-
-
-def effective_sample_size(weight: Tensor) -> Tensor:
-    """Give the share of the batch that weighs: 1 if all count alike, 1/n if only one does."""
-    weight = weight.flatten()
-    return weight.sum().square() / (len(weight) * weight.square().sum()).clamp_min(torch.finfo(weight.dtype).tiny)

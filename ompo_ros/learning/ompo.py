@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ompo_ros.learning.agent import Agent
 from ompo_ros.learning.config import Config
-from ompo_ros.learning.discriminator import Discriminator
-from ompo_ros.learning.objective import Objective, effective_sample_size
-from ompo_ros.learning.optimizer import Adam
-
-RATED_AT_ONCE = 4_096
+from ompo_ros.learning.objective import Objective
+from ompo_ros.learning.replay import effective_sample_size
 
 
 class OMPO(Agent):
     """max over π, min over Q of (1 - γ) E[Q(s0, a0)] + α E_{D_G}[f*(Ψ / α)], with Ψ = r ± R + γ Q(s', a') - Q(s, a)."""
 
-    own_actor_period: ClassVar[int] = 2
-
     def __init__(self, config: Config, obs_dim: int, act_dim: int, seed: int, device: torch.device) -> None:
         super().__init__(config, obs_dim, act_dim, seed, device)
         self.objective = Objective.of(config)
-        self.uses_discriminator = config.discrepancy != "none"
-        self.discriminator = Discriminator(config, 2 * obs_dim + act_dim, self._init_rng, device)
+
+    def _uses_ratio(self) -> bool:
+        return self.config.discrepancy != "none" or super()._uses_ratio()
 
     def _log_reward(self) -> bool:
         return self.config.reward == "log"
-
-    def _begin(self) -> None:
-        """Lines 15 to 20 of algorithm 1: a full D_L trains the discriminator, D_G is rated by it, D_L joins D_G."""
-        experience = self.experience
-        if experience.round_waits:
-            if self.uses_discriminator and experience.global_.size > 0:
-                self.discriminator.learn(
-                    experience.round, experience.global_, self.layout, self.normalizer, self.learning_rng
-                )
-                experience.unrated = experience.global_.size
-            experience.finish_round()
-        if self.discriminator.trained and experience.unrated:
-            for rows in experience.global_.newest("row", experience.unrated):
-                self.rate(rows)
-            experience.unrated = 0
-
-    def rate(self, rows: Tensor) -> None:
-        """Write R into stored rows, a cache's worth at a time."""
-        for part in torch.split(rows, RATED_AT_ONCE):
-            transition = self.normalizer.transition_(self.layout.transition(part).clone())
-            self.layout.log_ratio(part).copy_(self.discriminator.log_ratio(transition))
 
     def _step(self, with_actor: bool) -> None:
         rows, initial = self._sample(), self._sample_initial()
@@ -66,15 +39,11 @@ class OMPO(Agent):
     def corrected_reward(self, rows: Tensor) -> Tensor:
         """Reward or its logarithm, with R by the sign and weight of the settings."""
         reward = self.reward(self.layout.reward(rows))
-        if not self.uses_discriminator:
+        if self.rating is None:
             return reward
+        discriminator = self.rating.discriminator
         log_ratio = self.layout.log_ratio(rows).clone()  # the sample's memory will be the next one's
-        self._readings.update(
-            R_global=log_ratio.mean,
-            R_saturation=lambda: self.discriminator.saturation(log_ratio),
-            R_local=self._local_log_ratio,
-            discriminator_loss=lambda: self.discriminator.last_loss,
-        )
+        self._readings.update(R_global=log_ratio.mean, R_saturation=lambda: discriminator.saturation(log_ratio))
         return self.objective.corrected_reward(reward, log_ratio)
 
     def _update_critic(self, rows: Tensor, onward: Tensor, log_prob: Tensor) -> Tensor:
@@ -125,22 +94,3 @@ class OMPO(Agent):
         self._readings.update(
             actor_loss=lambda: -gain, entropy=lambda: -log_prob.mean(), temperature=lambda: temperature
         )
-
-    def _local_log_ratio(self) -> Tensor:
-        """R on the latest round of D_L, as the discriminator is now."""
-        rows = self.experience.round.used()["row"][: self.config.batch_size].clone()
-        if len(rows) == 0:
-            return torch.zeros((), device=self.device)
-        return self.discriminator.log_ratio(self.normalizer.transition_(self.layout.transition(rows))).mean()
-
-    def modules(self) -> dict[str, nn.Module]:
-        return {**super().modules(), "discriminator": self.discriminator.network}
-
-    def optimizers(self) -> dict[str, Adam]:
-        return {**super().optimizers(), "discriminator": self.discriminator.optimizer}
-
-    def flags(self) -> dict[str, int]:
-        return {"discriminator_trained": int(self.discriminator.trained)}
-
-    def set_flags(self, flags: dict[str, int]) -> None:
-        self.discriminator.trained = bool(flags["discriminator_trained"])

@@ -12,6 +12,7 @@ from ompo_ros.learning.agent import Agent
 
 NETWORKS = ("actor", "critic")
 TEMPERATURE = "log_temperature"
+COUNT, MEAN, VARIANCE = "observations.count", "observations.mean", "observations.variance"
 
 
 class UnusablePretraining(ValueError):
@@ -19,7 +20,7 @@ class UnusablePretraining(ValueError):
 
 
 def save_networks(agent: Agent, path: Path) -> None:
-    """Write actor, critics and temperature, whole or not at all."""
+    """Write actor, critics, temperature and, if observations are normalised, how; whole or not at all."""
     unfinished = path.with_suffix(".unfinished")
     save_file(_tensors(agent), unfinished)
     unfinished.replace(path)
@@ -40,12 +41,26 @@ def load_networks(agent: Agent, path: Path) -> None:
                 f"{path}: {name} is {tuple(found[name].shape)}, finite numbers in {tuple(tensor.shape)} are needed"
             )
     with torch.no_grad():
-        for name, tensor in own.items():
+        for name, tensor in _learned(agent).items():
             tensor.copy_(found[name])
+    if agent.normalizer.enabled:
+        statistics = agent.normalizer.statistics
+        statistics.count = int(found[COUNT])
+        statistics.mean, statistics.variance = found[MEAN].numpy(), found[VARIANCE].numpy()
+        agent.normalizer.refresh()
     agent.restart_copies()
 
 
 def _tensors(agent: Agent) -> dict[str, torch.Tensor]:
+    tensors = _learned(agent)
+    if agent.normalizer.enabled:
+        statistics = agent.normalizer.statistics
+        tensors[COUNT] = torch.tensor(statistics.count)
+        tensors[MEAN], tensors[VARIANCE] = torch.tensor(statistics.mean), torch.tensor(statistics.variance)
+    return tensors
+
+
+def _learned(agent: Agent) -> dict[str, torch.Tensor]:
     modules = agent.modules()
     tensors = {f"{m}.{name}": tensor for m in NETWORKS for name, tensor in modules[m].state_dict().items()}
     return {**tensors, TEMPERATURE: agent.log_temperature.data}

@@ -13,8 +13,7 @@ class SAC(Agent):
 
     def _step(self, with_actor: bool) -> None:
         rows = self._sample()
-        reward = self._reward(rows)
-        self._update_critic(rows, reward)
+        self._update_critic(rows, self._reward(rows))
         if with_actor:
             self._update_actor(self.layout.obs(rows))
             self._track_targets()
@@ -34,9 +33,13 @@ class SAC(Agent):
     def _update_critic(self, rows: Tensor, reward: Tensor) -> None:
         target = self.soft_target(rows, reward)
         value = self.critic(self.layout.obs_action(rows))
-        loss = 0.5 * (target - value).square().mean(1).sum()
+        loss = 0.5 * self._weighed((target - value).square(), rows).mean(1).sum()
         self.critic_optimizer.descend(loss)
         self._readings.update(critic_loss=loss.detach, q=value.detach().mean)
+
+    def _weighed(self, cost: Tensor, rows: Tensor) -> Tensor:
+        """Give each row's cost its weight; here all weigh alike."""
+        return cost
 
     def _update_actor(self, obs: Tensor) -> None:
         action, log_prob = self.actor.sample(obs, self.learning_rng)

@@ -49,6 +49,7 @@ def counters(agent: Agent) -> dict[str, Any]:
         "round_waits": experience.round_waits,
         "rounds_skipped": experience.rounds_skipped,
         "unrated": experience.unrated,
+        "since_round": experience.since_round,
         "initial_from_target": experience.initial_from_target,
         "statistics": {name: statistics.count for name, statistics in learned_statistics(agent).items()},
         "flags": agent.flags(),
@@ -125,8 +126,10 @@ def _restore_experience(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -
     experience.round_waits = counted["round_waits"]
     experience.rounds_skipped = counted["rounds_skipped"]
     experience.unrated = counted["unrated"]
+    experience.since_round = counted["since_round"]
     experience.initial_from_target = counted["initial_from_target"]
     experience.forget_places()
+    experience.weigh_all()
 
 
 def learned_tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -14,8 +13,6 @@ from ompo_ros.learning.device import track
 
 class TD3(Agent):
     """A deterministic actor, its target smoothed by clipped noise; explores by a fixed deviation before the squash."""
-
-    own_actor_period: ClassVar[int] = 2
 
     def _make_networks(self) -> None:
         super()._make_networks()

@@ -23,7 +23,7 @@ from ompo_ros.nodes.wire.dispatch import Dispatch
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.joint_states import JointStates
 from ompo_ros.nodes.wire.loop_clock import LoopClock
-from ompo_ros.nodes.wire.process import STEADY
+from ompo_ros.nodes.wire.process import STEADY, run_in_real_time
 from ompo_ros.nodes.wire.reports import control_report, episode_summary
 from ompo_ros.nodes.wire.rivals import Rivals
 from ompo_ros.nodes.wire.robot_topics import topic_in
@@ -91,6 +91,8 @@ class Arm:
         if given.lockstep:
             self._silence = node.create_timer(_SILENCE, self._on_silence, clock=STEADY)
         else:
+            if self._clock.for_timer is STEADY:
+                run_in_real_time(node)
             node.create_timer(robot.period, self._on_timer, clock=self._clock.for_timer)
         node.create_timer(_REPORT_PERIOD, self._report, clock=STEADY)
         dry = " (dry run: none is sent)" if given.dry_run else ""

@@ -14,7 +14,7 @@ from std_msgs.msg import Header
 
 from ompo_ros.nodes.parameters import RobotSimParameters
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
-from ompo_ros.nodes.wire.process import STEADY, run
+from ompo_ros.nodes.wire.process import STEADY, run, run_in_real_time
 from ompo_ros.nodes.wire.robot_topics import (
     COMMANDS,
     STATES,
@@ -66,6 +66,8 @@ class RobotSim(Node):
         period = _LOCKSTEP_PATIENCE if lockstep else 1.0 / (self._rate * self._factor)
         # Its own time moves others; others' must not move it.
         self._timer = self.create_timer(period, self._lockstep if lockstep else self._on_timer, clock=STEADY)
+        if self._factor == 1.0:
+            run_in_real_time(self)
         pace = "in lockstep" if lockstep else f"at {self._factor:g} x real time"
         where = f"{given.simulator}, domain {given.domain}, {pace}"
         self.get_logger().info(f"{given.robot} in {where}, commands on {topic}")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.collector import Collector
-from ompo_ros.experiments.rehearse import Rig, rehearse
+from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, rehearse
 from ompo_ros.learning import Config, make_agent
 from ompo_ros.learning.pacing import Pacing
-from ompo_ros.sim.collection import Collection
+from ompo_ros.sim.belief import Belief
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.robot import load_robot
@@ -18,13 +18,14 @@ SMALL = {"hidden_size": 16, "batch_size": 32, "local_capacity": 100, "global_cap
 PACING = Pacing(warmup=100, source_ratio=2.0, update_to_data=0.5, target_steps=150)
 
 
-def play(algorithm, seed=3):
+def play(algorithm, seed=3, believes=False):
     task, robot = Task("reach", "dense"), load_robot("panda")
     arm = make_stand_in("mujoco", "creeping", task, robot, seed=seed, command_timeout=0.5)
     rig = Rig(arm, Collector(robot, task, seed=seed))
     agent = make_agent(Config(algorithm=algorithm, **SMALL), 20, 7, seed, "cpu")
-    source = Collection(PandaVectorEnv(4, "reach", "dense", "randomized", threads=1), seed)
-    assert list(rehearse(rig, agent, source, PACING)) == [50, 100, 150]
+    belief = Belief(task, robot, "randomized", seed) if believes else None
+    sources = Sources(PandaVectorEnv(4, "reach", "dense", "randomized", threads=1), seed, belief)
+    assert list(rehearse(rig, agent, sources, PACING)) == [50, 100, 150]
     return rig, agent
 
 
@@ -32,14 +33,24 @@ def play(algorithm, seed=3):
 def test_source_and_updates_follow_the_targets_steps(algorithm):
     _, agent = play(algorithm)
     assert agent.experience.seen[Origin.TARGET] == 150
-    assert 300 <= agent.experience.seen[Origin.SOURCE] < 300 + 2 * 64
+    assert 400 <= agent.experience.seen[Origin.SOURCE] < 400 + 64
     assert agent.updates == 75
 
 
 def test_a_rehearsal_can_be_repeated_and_evaluated():
-    (rig, agent), (_, again) = play("ompo"), play("ompo")
+    (rig, agent), (_, again) = play("ompo", believes=True), play("ompo", believes=True)
     assert np.array_equal(agent.actor.flat.detach(), again.actor.flat.detach())
     success, value = rig.evaluate(agent, 2)
     assert 0.0 <= success <= 1.0
     assert value < 0.0
     assert rig.collector.player.target_steps == 150  # an evaluation is no exploration
+
+
+def test_an_arm_that_nobody_can_move_ends_the_rehearsal_with_a_reason():
+    task, robot = Task("reach", "dense"), load_robot("panda")
+    arm = make_stand_in("mujoco", "creeping", task, robot, seed=0, command_timeout=0.5)
+    rig = Rig(arm, Collector(robot, task, seed=0))
+    agent = make_agent(Config(algorithm="sac", **SMALL), 20, 7, 0, "cpu")
+    rig.collector.enabled = False
+    with pytest.raises(ArmHeld, match="the arm is held"):
+        rig.evaluate(agent, 1)

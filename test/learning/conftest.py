@@ -47,7 +47,7 @@ def small_agent():
             "local_capacity": 20,
             "global_capacity": 500,
         }
-        sizes |= {"discriminator_draws": 2, "discriminator_batches": 3, "initial_capacity": 50}
+        sizes |= {"discriminator_steps": 6, "initial_capacity": 50}
         agent = make_agent(Config(**{**sizes, **settings}), OBS, ACT, seed, "cpu")
         if fill:
             agent.observe(make_transitions(100, Origin.SOURCE, seed=1))

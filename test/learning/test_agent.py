@@ -46,7 +46,7 @@ def test_metrics_are_computed_when_read_and_stay(small_agent):
     agent = small_agent()
     metrics = agent.update(2)
     names = {"R_local", "R_global", "R_saturation", "ess", "critic_loss", "actor_loss", "q", "entropy", "temperature"}
-    assert names | {"discriminator_loss", "updates", "global_size"} <= set(metrics)
+    assert names | {"R_held_out_loss", "R_slope", "updates", "global_size"} <= set(metrics)
     loss = metrics["critic_loss"]
     agent.update(2)
     assert metrics["critic_loss"] == loss
@@ -55,10 +55,14 @@ def test_metrics_are_computed_when_read_and_stay(small_agent):
 
 def test_a_round_trains_the_discriminator_once(small_agent, transitions):
     agent = small_agent(merge="round")
-    assert not agent.discriminator.trained
-    weights = agent.discriminator.network.layers[0].weight
+    discriminator = agent.rating.discriminator
+    weights = discriminator.network.layers[0].weight
+    before = weights.detach().clone()
     agent.update(1)
-    assert agent.discriminator.trained
+    assert not torch.equal(weights, before)
+    assert not discriminator.trained  # a round is spread over several updates
+    agent.update(2)
+    assert discriminator.trained
     assert agent.experience.global_.size == 100 + 20  # the round has joined D_G
     after = weights.detach().clone()
     agent.update(3)
@@ -73,17 +77,17 @@ def test_every_stored_transition_carries_the_discriminators_latest_r(small_agent
 
     def assert_rated():
         rows = agent.experience.global_.used()["row"]
-        expected = agent.discriminator.log_ratio(agent.layout.transition(rows))
+        expected = agent.rating.discriminator.log_ratio(agent.layout.transition(rows))
         torch.testing.assert_close(agent.layout.log_ratio(rows), expected, atol=1e-6, rtol=1e-5)
 
-    agent.update(1)
+    agent.update(4)
     assert_rated()
     agent.observe(transitions(5, Origin.TARGET, seed=9))  # no round yet
     agent.observe(transitions(30, Origin.SOURCE, seed=10))  # around the ring's end
-    agent.update(1)
+    agent.update(2)
     assert_rated()
     agent.observe(transitions(20, Origin.TARGET, seed=11))  # a round
-    agent.update(1)
+    agent.update(5)
     assert_rated()
     assert agent.layout.log_ratio(agent.experience.global_.used()["row"]).abs().min() > 0
 
@@ -94,12 +98,16 @@ def test_local_buffer_larger_than_all_data_means_no_r(small_agent):
     assert (metrics["R_global"], metrics["R_local"], metrics["R_saturation"]) == (0.0, 0.0, 0.0)
 
 
-def test_first_round_without_history_has_nothing_to_compare_with(small_agent, transitions):
-    agent = small_agent(fill=False, setting="stationary", merge="round")
+@pytest.mark.parametrize("merge", ["round", "immediate"])
+def test_first_round_without_history_has_nothing_to_compare_with(small_agent, transitions, merge):
+    agent = small_agent(fill=False, setting="stationary", merge=merge)
     agent.observe(transitions(20, Origin.TARGET))
-    agent.update(1)
-    assert not agent.discriminator.trained
+    agent.update(4)
+    assert not agent.rating.discriminator.trained
     assert agent.experience.global_.size == 20
+    agent.observe(transitions(20, Origin.TARGET, seed=1))
+    agent.update(4)
+    assert agent.rating.discriminator.trained
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -181,14 +189,14 @@ def test_exported_tensors_act_as_the_learner_does(small_agent, algorithm, first_
     action, log_std = deployed(tensors, obs)
     np.testing.assert_allclose(action, agent.act(obs, deterministic=True), atol=1e-5)
     if algorithm == "td3":
-        np.testing.assert_allclose(log_std, math.log(0.1), atol=1e-6)
+        np.testing.assert_allclose(log_std, math.log(0.2), atol=1e-6)
     kept = tensors["weight_1"].copy()
-    agent.update(1 if agent.actor_period == 1 else 2)
+    agent.update(agent.config.actor_period)
     np.testing.assert_array_equal(tensors["weight_1"], kept)
 
 
 def test_the_learned_actor_explores_and_its_running_average_is_deployed(small_agent):
-    agent = small_agent(algorithm="sac", actor_average_tau=0.25, log_std_max=-4.9, log_std_min=-5.0)
+    agent = small_agent(algorithm="sac", actor_period=1, actor_average_tau=0.25, log_std_max=-4.9, log_std_min=-5.0)
     expected = agent.actor.flat.detach().clone()
     for _ in range(5):
         agent.update(1)
@@ -222,6 +230,19 @@ def test_log_reward_is_of_the_tasks_positive_map(small_agent):
     agent = small_agent(reward="log", reward_scale=0.5, reward_shift=1.0, reward_floor=0.01)
     mapped = agent.reward(torch.tensor([-1.0, 0.0, -5.0]))
     np.testing.assert_allclose(mapped, np.log([0.5, 1.0, 0.01]), rtol=1e-6)
+
+
+def test_log_of_rewards_that_all_lie_below_the_floor_is_warned_of_once(small_agent, transitions, caplog):
+    agent = small_agent(fill=False, reward="log")
+    negative = np.linspace(-2.0, -1.0, 10, dtype=np.float32)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            agent.observe(transitions(10, reward=negative))
+    assert len(caplog.records) == 1
+    assert "set reward_shift above 2" in caplog.text
+    caplog.clear()
+    small_agent(reward="log", reward_shift=2.5).observe(transitions(10, reward=negative))
+    assert not caplog.records
 
 
 def test_rewards_can_be_scaled_to_unit_deviation(small_agent, transitions):

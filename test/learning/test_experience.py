@@ -53,7 +53,7 @@ def test_newest_rows_are_the_ones_added_last(capacity, added, asked):
     ring = Ring("ring", {"value": (0, torch.int64)}, capacity, CPU)
     for i in range(added):
         ring.add({"value": torch.tensor([i])})
-    newest = [value for part in ring.newest("value", asked) for value in part.tolist()]
+    newest = [value for piece in ring.newest(asked) for value in ring.columns["value"][piece].tolist()]
     assert newest == list(range(added))[added - min(asked, ring.size) :]
 
 
@@ -115,6 +115,21 @@ def test_immediate_merge_gives_each_transition_to_both_once(transitions):
     held.add(transitions(25, Origin.TARGET))
     held.finish_round()
     assert (held.global_.size, held.local.size, held.round.size) == (25, 5, 20)
+
+
+def test_rounds_by_period_keep_the_newest_fresh_transitions(transitions):
+    held = experience(merge="immediate", round_period=8)
+    held.add(transitions(50, Origin.SOURCE))
+    for batch in range(6):
+        rewards = np.arange(5, dtype=np.float32) + 5 * batch
+        held.add(transitions(5, Origin.TARGET, reward=rewards))
+        if batch in (1, 3, 5):
+            assert held.round_waits
+            found = held.layout.reward(held.round.used()["row"]).tolist()
+            assert found == list(range(max(0, 5 * batch - 15), 5 * batch + 5))
+            held.finish_round()
+        assert not held.round_waits
+    assert (held.global_.size, held.local.size) == (80, 20)
 
 
 def test_rounds_nobody_used_are_merged_and_counted(transitions):

@@ -43,3 +43,16 @@ def test_what_does_not_fit_changes_nothing_and_is_named(small_agent, tmp_path, d
     with pytest.raises(UnusablePretraining, match=r"networks\.safetensors"):
         load_networks(agent, path)
     assert torch.equal(agent.actor.flat, before)
+
+
+def test_normalised_observations_stay_so(small_agent, tmp_path):
+    path = tmp_path / "networks.safetensors"
+    old = small_agent(normalize_obs=True)
+    old.update(6)
+    save_networks(old, path)
+    new = small_agent(seed=1, normalize_obs=True, fill=False)
+    load_networks(new, path)
+    obs = np.ones(5, np.float32)
+    np.testing.assert_array_equal(new.act(obs, deterministic=True), old.act(obs, deterministic=True))
+    with pytest.raises(UnusablePretraining, match=r"observations\.mean"):
+        load_networks(small_agent(seed=1), path)

@@ -60,10 +60,11 @@ def test_moments_that_are_not_finite_are_noticed(small_agent):
 
 def test_ratings_of_a_spoilt_discriminator_are_made_anew(small_agent):
     agent = small_agent(merge="round")
-    agent.update(2)
+    agent.update(4)
+    agent.rating.discriminator.slope.fill_(1.0)  # of noise it is rightly nothing
     recovery = Recovery(agent)
-    spoil(next(agent.modules()["discriminator"].parameters()))
-    agent.rate(agent.experience.global_.used()["row"])
+    spoil(agent.rating.discriminator.network.layers[0].weight)
+    agent.rating.rate(agent.experience.global_.used()["row"], agent.normalizer)
     assert not all_finite(agent)
     recovery.keep_sound()
     agent.update(2)

@@ -15,26 +15,29 @@ GAMMA = 0.99
 class Hand:
     """The pieces of a batch as an agent is about to draw them, and its networks by the textbook."""
 
-    def __init__(self, agent, initial=False, origins=False):
+    def __init__(self, agent, initial=False):
         self.agent = agent
         self.rng = torch.Generator().manual_seed(0)
         self.rng.set_state(agent.learning_rng.get_state())
         rows = agent.experience.global_.used()["row"]
-        if origins:
-            target = (agent.experience.global_.used()["flags"] & 4) != 0
-            self.rows = rows[~target][torch.randint(int((~target).sum()), (N,), generator=self.rng)]
-            self.target_rows = rows[target][torch.randint(int(target.sum()), (N,), generator=self.rng)]
-        else:
-            self.rows = rows[torch.randint(len(rows), (N,), generator=self.rng)]
+        self.take(rows[torch.randint(len(rows), (N,), generator=self.rng)])
         if initial:
             starts = agent.experience.initial.used()["obs"]
             self.initial = starts[torch.randint(len(starts), (N,), generator=self.rng)]
-        self.obs, self.action = self.rows[:, :OBS], self.rows[:, OBS : OBS + ACT]
-        self.next_obs, self.reward, self.continues = self.rows[:, OBS + ACT : -3], self.rows[:, -3], self.rows[:, -2]
         copies = {
             name: module.flat.detach().clone() for name, module in agent.modules().items() if hasattr(module, "flat")
         }
         self.flat = {name: flat.requires_grad_(True) for name, flat in copies.items()}
+
+    def take(self, rows):
+        self.rows, self.obs, self.action = rows, rows[:, :OBS], rows[:, OBS : OBS + ACT]
+        self.next_obs, self.reward, self.continues = rows[:, OBS + ACT : -3], rows[:, -3], rows[:, -2]
+
+    def draw_origins(self):
+        used = self.agent.experience.global_.used()
+        target = (used["flags"] & 4) != 0
+        self.take(used["row"][~target][torch.randint(int((~target).sum()), (N,), generator=self.rng)])
+        self.target_rows = used["row"][target][torch.randint(int(target.sum()), (N,), generator=self.rng)]
 
     def noise(self, *shape):
         return torch.randn(shape, generator=self.rng)
@@ -60,7 +63,7 @@ def track(target, source):
 
 
 def test_sac(small_agent):
-    agent = small_agent(algorithm="sac", initial_temperature=0.2)
+    agent = small_agent(algorithm="sac", actor_period=1, initial_temperature=0.2)
     hand = Hand(agent)
     next_action, next_log_prob = hand.policy(hand.next_obs, hand.noise(N, ACT))
     next_value = hand.q("target_critic", hand.next_obs, next_action).min(0).values - 0.2 * next_log_prob
@@ -94,7 +97,6 @@ def test_td3(small_agent):
     for name in ("critic", "actor"):
         hand.check(name)
     torch.testing.assert_close(agent.target_actor.flat, track(hand.flat["target_actor"], agent.actor.flat))
-    assert agent.own_actor_period == 2
 
 
 def occupancy_update(agent, hand, reward, slope, power, initial_weight):
@@ -118,7 +120,7 @@ def root(psi):
 
 
 def test_algaedice(small_agent):
-    agent = small_agent(algorithm="algaedice", actor_period=1, alpha=0.01)
+    agent = small_agent(algorithm="algaedice", actor_period=1, alpha=0.3, q=2.0)  # it has values of its own
     hand = Hand(agent, initial=True)
     occupancy_update(agent, hand, hand.reward, root, lambda psi: psi.abs() ** 1.5 / 1.5, 0.01**0.5)
     agent.update(1)
@@ -133,13 +135,20 @@ def test_ompo(small_agent, discrepancy, sign):
         algorithm="ompo", actor_period=1, alpha=0.04, linear_part=True, reward="log", reward_shift=1.0, **settings
     )
     agent.experience.finish_round()  # no round: the discriminator stays as it is
-    agent.discriminator.trained = True
-    agent.rate(agent.experience.global_.used()["row"])
+    reward = 0.0
+    if sign:
+        discriminator = agent.rating.discriminator
+        discriminator.trained = True
+        discriminator.slope.fill_(0.5)
+        agent.rating.rate(agent.experience.global_.used()["row"], agent.normalizer)
     agent.experience.unrated = 0
     hand = Hand(agent, initial=True)
-    logit = agent.discriminator.network(hand.rows[:, :-3]).detach()
-    assert (logit.abs() > 0.2).any()
-    reward = (hand.reward + 1.0).log() + sign * 0.3 * logit.clamp(-0.2, 0.2)
+    if sign:
+        inputs = torch.cat((hand.rows[:, : OBS + ACT], hand.next_obs - hand.obs), 1)
+        logit = 0.5 * discriminator.network(inputs).detach()
+        assert (logit.abs() > 0.2).any()
+        reward = sign * 0.3 * logit.clamp(-0.2, 0.2)
+    reward = reward + (hand.reward + 1.0).log()
     factor = 0.04**0.5
     occupancy_update(
         agent,
@@ -154,25 +163,43 @@ def test_ompo(small_agent, discrepancy, sign):
     hand.check("actor")
 
 
-def test_darc(small_agent):
-    agent = small_agent(algorithm="darc", classifier_warmup=0, classifier_noise=0.5, initial_temperature=0.2)
-    hand = Hand(agent, origins=True)
-    both = torch.cat((hand.target_rows, hand.rows))
+def classified(agent, hand):
+    """The classifiers' inputs by hand: `s | a | s' - s` of target and source in deviations of what D_G held."""
+    rows = agent.experience.global_.used()["row"][torch.randint(130, (4_096,), generator=hand.rng)]
+    held = torch.cat((rows[:, : OBS + ACT], rows[:, OBS + ACT : -3] - rows[:, :OBS]), 1)
+
+    def inputs(rows):
+        moved = torch.cat((rows[:, : OBS + ACT], rows[:, OBS + ACT : -3] - rows[:, :OBS]), 1)
+        return (moved - held.mean(0)) / held.std(0, correction=0)
+
+    return inputs
+
+
+@pytest.mark.parametrize("algorithm", ["darc", "sac_iw"])
+def test_what_learns_from_sources_alone(small_agent, algorithm):
+    agent = small_agent(algorithm=algorithm, classifier_warmup=0, classifier_noise=0.5, initial_temperature=0.2)
+    hand = Hand(agent)
+    hand.rng.set_state(agent.learning_rng.get_state())
+    inputs = classified(agent, hand)
+    hand.draw_origins()
+    both = inputs(torch.cat((hand.target_rows, hand.rows)))
     both = both + 0.5 * hand.noise(*both.shape)
     label = torch.cat((torch.ones(N), torch.zeros(N)))
-    loss = 2 * F.binary_cross_entropy_with_logits(agent.with_next(both[:, :-3]), label)
+    loss = 2 * F.binary_cross_entropy_with_logits(agent.with_next(both), label)
     loss = loss + 2 * F.binary_cross_entropy_with_logits(agent.without_next(both[:, : OBS + ACT]), label)
     torch.testing.assert_close(agent.classifiers_loss(both, N), loss)
     next_noise = hand.noise(N, ACT)
 
-    agent._update_actor = lambda obs: None  # its rule is SAC's; here the critic's corrected target is in question
+    agent._update_actor = lambda obs: None  # its rule is SAC's; here the critic's cost is in question
     agent.update(1)
-    correction = (agent.with_next(hand.rows[:, :-3]) - agent.without_next(hand.rows[:, : OBS + ACT])).detach()
+    drawn = inputs(hand.rows)
+    odds = (agent.with_next(drawn) - agent.without_next(drawn[:, : OBS + ACT])).detach()
+    correction, weight = (odds, 1.0) if algorithm == "darc" else (0.0, odds.exp().clamp(1e-4, 10.0))
     next_action, next_log_prob = hand.policy(hand.next_obs, next_noise)
     next_value = hand.q("target_critic", hand.next_obs, next_action).min(0).values - 0.2 * next_log_prob
     target = (hand.reward + correction + GAMMA * hand.continues * next_value).detach()
     q1, q2 = hand.q("critic", hand.obs, hand.action)
-    hand.adam("critic", 0.5 * F.mse_loss(q1, target) + 0.5 * F.mse_loss(q2, target))
+    hand.adam("critic", 0.5 * (weight * (q1 - target) ** 2).mean() + 0.5 * (weight * (q2 - target) ** 2).mean())
     hand.check("critic")
 
 
@@ -206,7 +233,7 @@ def test_none_with_q_2_and_no_initial_term_is_a_soft_td_update(small_agent):
 
 
 def test_none_without_linear_part_is_algaedice(small_agent):
-    ompo = small_agent(algorithm="ompo", discrepancy="none", linear_part=False, reward="raw")
+    ompo = small_agent(algorithm="ompo", discrepancy="none", linear_part=False, reward="raw", alpha=0.01)
     algaedice = small_agent(algorithm="algaedice", linear_part=True, reward="log", discrepancy="bound")
     for agent in (ompo, algaedice):
         agent.update(5)

@@ -40,19 +40,21 @@ class Commands:
         self._delivery = Delivery.ARRIVED
         self._missed = False  # an acknowledgement of the last command
 
-    def send(self, command: SafeCommand, stamp: Time, due: float) -> bool:
-        """Publish a command unless it is past `due` (monotonic s); `stamp` is its tick on the driver's clock.
+    def send(self, command: SafeCommand, stamp: Time, due: float) -> float | None:
+        """Publish a command unless it is past `due`, and say when it left (both monotonic s).
 
-        One that was out far too late, because this node was stopped meanwhile, counts as lost.
+        `stamp` is its tick on the driver's clock. One that was out far too late, because this node was stopped
+        meanwhile, counts as lost.
         """
         message = command_to_msg(self._robot, command, stamp.to_msg())
-        if time.monotonic() > due:
-            return False
+        left = time.monotonic()
+        if left > due:
+            return None
         self._publisher.publish(message)
         self._sent, self._delivery, self._missed = time.monotonic(), Delivery.PENDING, False
         if self._sent > due + _SLACK:
             self._delivery = Delivery.LOST
-        return True
+        return left
 
     def delivery(self) -> Delivery:
         """Whether the last command arrived; look at it every period.

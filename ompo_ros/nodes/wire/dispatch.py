@@ -48,11 +48,12 @@ class Dispatch:
         if self._lockstep:  # the robot waits for it
             commands.send(command, Time(nanoseconds=round(now * 1e9)), np.inf)
             return
-        age = max(self._clock.now() - now, 0.0)
-        stamp = self._clock.stamp(now)
-        due = time.monotonic() + command.latest - now - age
-        if commands.delivery() is Delivery.PENDING or not commands.send(command, stamp, due):
+        ticked = time.monotonic() - max(self._clock.now() - now, 0.0)
+        left = None
+        if commands.delivery() is not Delivery.PENDING:
+            left = commands.send(command, self._clock.stamp(now), ticked + command.latest - now)
+        if left is None:
             self._motion.withdraw()
             self.withheld += 1
         else:
-            self._motion.filter.sent(self._clock.now())
+            self._motion.filter.sent(now + left - ticked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from ompo_ros.nodes.wire.only_one import only_one
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for what must go on even where simulated time stands still
 
+_PRIORITY: Final = 50  # of the machine's real-time priorities, as ros2_control's own default
 _LOOK: Final = 0.1  # s between two looks at whether the arm is at rest
 
 
@@ -68,6 +70,14 @@ def run(
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def run_in_real_time(node: Node) -> None:
+    """Let nothing less urgent delay a loop that keeps time, where the user may ask for that."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+    except PermissionError:
+        node.get_logger().info("no real-time priority: allow it (ulimit -r 50) where other programs make ticks late")
 
 
 def run_arm(make_node: Callable[[], AnyNode], arm_of: Callable[[AnyNode], EndsAtRest]) -> None:

@@ -1,0 +1,215 @@
+"""Rehearses gaps x methods x seeds in parallel processes and says which method adapts how fast.
+
+Usage: python -m ompo_ros.experiments.compare --gaps creeping mujoco:hidden --methods sac ompo_belief --seeds 0 1 2
+Each run's rows join the CSV file in one write; started again, it makes the runs that are missing. `--report` makes none
+and only draws table and figure, beside the CSV file, from what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ompo_ros.experiments.comparison import Point, append, read, runs, table
+from ompo_ros.experiments.comparison_figure import figure
+from ompo_ros.experiments.methods import METHODS, Protocol
+from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, rehearse
+from ompo_ros.files import write_whole
+from ompo_ros.learning import Agent
+from ompo_ros.learning.metrics import Metrics
+from ompo_ros.sim.gaps import WANTED, benchmark
+from ompo_ros.sim.stand_in import SIMULATORS
+from ompo_ros.transitions import Origin
+
+BENCHMARK = "benchmark"  # the gaps nobody chose
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A target: which simulator, which domain file."""
+
+    simulator: str
+    domain: str
+
+    @classmethod
+    def of(cls, text: str) -> Gap:
+        """Read `simulator:domain`, or a domain alone for panda-gym's arm."""
+        simulator, _, domain = text.rpartition(":")
+        if simulator and simulator not in SIMULATORS:
+            raise argparse.ArgumentTypeError(f"{simulator} is no simulator: {', '.join(SIMULATORS)} are")
+        return cls(simulator or SIMULATORS[0], domain)
+
+    def __str__(self) -> str:
+        return f"{self.simulator}:{self.domain}"
+
+
+def gaps_of(text: str) -> list[Gap]:
+    """One gap, or those of the benchmark: all, or of one kind."""
+    if text in (BENCHMARK, *WANTED):
+        return [Gap(gap.simulator, gap.domain) for gap in benchmark() if text in (BENCHMARK, gap.kind)]
+    return [Gap.of(text)]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of the comparison."""
+
+    gap: Gap
+    method: str
+    seed: int
+    protocol: Protocol
+
+
+def play(job: Job) -> list[Point]:
+    """Rehearse one run, with an evaluation at every point of the protocol."""
+    method, protocol, begun = METHODS[job.method], job.protocol, time.process_time()
+    rig, agent, sources = make_rehearsal(
+        method.config, protocol.pretrained, job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
+    )
+    points: list[Point] = []
+    steps = 0
+    try:
+        if not method.adapts:
+            return [_evaluated(job, rig, agent, sources, 0, begun)]
+        for steps in rehearse(rig, agent, sources, protocol.pacing):
+            if steps in protocol.points:
+                points.append(_evaluated(job, rig, agent, sources, steps, begun))
+    except ArmHeld as reason:
+        points.append(replace(point_of(job, agent, sources, steps + 1, begun), held=str(reason)))
+    return points
+
+
+def _evaluated(job: Job, rig: Rig, agent: Agent, sources: Sources, steps: int, begun: float) -> Point:
+    episodes = job.protocol.episodes_at(steps)
+    success, mean_return = rig.evaluate(agent, episodes)
+    point = point_of(job, agent, sources, steps, begun)
+    return replace(point, success=success, mean_return=mean_return, episodes=episodes)
+
+
+def point_of(job: Job, agent: Agent, sources: Sources, steps: int, begun: float) -> Point:
+    """What a run has cost and knows by now; success is for others to add."""
+    figures = agent.rating.readings(agent.normalizer) if agent.rating is not None else {}
+    metrics = Metrics(figures)
+    error = sources.belief.prediction_error if sources.belief is not None else None
+    return Point(
+        gap=str(job.gap),
+        method=job.method,
+        seed=job.seed,
+        target_steps=steps,
+        success=0.0,
+        mean_return=math.nan,
+        episodes=0,
+        updates=agent.updates,
+        source_steps=agent.experience.seen[Origin.SOURCE],
+        update_to_data=job.protocol.update_to_data,
+        source_ratio=job.protocol.source_ratio,
+        prediction_error=error.belief if error is not None else math.nan,
+        held_out_loss=metrics.get("R_held_out_loss", math.nan),
+        slope=metrics.get("R_slope", math.nan),
+        replay_ess=metrics.get("replay_ess", math.nan),
+        weight_target=metrics.get("replay_weight_target", math.nan),
+        weight_source=metrics.get("replay_weight_source", math.nan),
+        seconds=time.process_time() - begun,
+        held="",
+    )
+
+
+def missing(jobs: Sequence[Job], path: Path) -> list[Job]:
+    """The jobs whose runs are not in the file; ValueError where the file holds runs of another protocol."""
+    done = runs(read(path))
+    for job in jobs:
+        run = done.get((str(job.gap), job.method, job.seed))
+        if run is not None and not _is_of(run, job.protocol):
+            raise ValueError(
+                f"{path} holds {job.method} on {job.gap} with {run[-1].target_steps} steps, "
+                f"{run[-1].update_to_data:g} updates and {run[-1].source_ratio:g} source steps a step: "
+                "ask for the same, or choose another --out"
+            )
+    return [job for job in jobs if (str(job.gap), job.method, job.seed) not in done]
+
+
+def _is_of(run: Sequence[Point], protocol: Protocol) -> bool:
+    last = run[-1]
+    ended = last.held or last.target_steps in (0, protocol.target_steps)
+    return bool(ended) and (last.update_to_data, last.source_ratio) == (protocol.update_to_data, protocol.source_ratio)
+
+
+def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job], list[Point]] = play) -> None:
+    """Make the missing runs; a run that fails is told of and made again at the next start."""
+    left = missing(jobs, path)
+    sys.stderr.write(f"{len(jobs) - len(left)} of {len(jobs)} runs are there\n")
+    begun = time.monotonic()
+    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=1) as pool:
+        waiting = [(job, pool.apply_async(make, (job,))) for job in left]
+        for done, (job, result) in enumerate(waiting, start=1):
+            try:
+                points = result.get()
+            except Exception as error:
+                sys.stderr.write(f"{job.gap} {job.method} seed {job.seed} failed: {error!r}\n")
+                continue
+            append(path, points)
+            seconds = (time.monotonic() - begun) / done * (len(left) - done)
+            curve = " ".join(f"{point.success:.2f}" for point in points) + (" held" if points[-1].held else "")
+            sys.stderr.write(
+                f"{done} of {len(left)}, {seconds / 60:.0f} min left: {job.gap} {job.method} seed {job.seed}: {curve}\n"
+            )
+
+
+def report(path: Path) -> str:
+    """Draw table and figure beside the rows; returns the table."""
+    points = read(path)
+    protocol = _protocol()
+    text = table(points, protocol.reported, list(METHODS))
+    write_whole(path.with_suffix(".md"), text.encode())
+    write_whole(path.with_suffix(".png"), figure(points, list(METHODS)))
+    return text
+
+
+def _protocol() -> Protocol:
+    settings = node_settings("learner")
+    return Protocol(settings["update_to_data"], settings["source_ratio"], settings["warmup"])
+
+
+def main() -> None:
+    """Make the runs that are missing, then report."""
+    arguments = _parse()
+    if not arguments.report:
+        protocol = replace(_protocol(), update_to_data=arguments.update_to_data, source_ratio=arguments.source_ratio)
+        protocol = replace(protocol, points=tuple(point for point in protocol.points if point <= arguments.steps))
+        every = itertools.product(
+            arguments.seeds, itertools.chain(*(arguments.gaps or [gaps_of(BENCHMARK)])), arguments.methods
+        )
+        jobs = [Job(gap, method, seed, protocol) for seed, gap, method in every]
+        try:
+            compare(jobs, arguments.out, arguments.processes)
+        except ValueError as error:
+            sys.exit(str(error))
+    sys.stdout.write(report(arguments.out))
+
+
+def _parse() -> argparse.Namespace:
+    protocol = _protocol()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    help_gaps = f"[SIMULATOR:]DOMAIN, {BENCHMARK}, or of it {' or '.join(WANTED)}"
+    parser.add_argument("--gaps", nargs="+", type=gaps_of, metavar="GAP", help=help_gaps)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, default=protocol.target_steps, help="on the target")
+    parser.add_argument("--update-to-data", type=float, default=protocol.update_to_data)
+    parser.add_argument("--source-ratio", type=float, default=protocol.source_ratio)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("docs/results/comparison.csv"))
+    parser.add_argument("--report", action="store_true", help="only draw what is there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""A comparison's results: rows of a CSV file, and what they say of each method."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+GOOD: Final = 0.95  # success that counts as adapted
+FELL: Final = 0.05  # below a run's own best, at its end
+RESAMPLED: Final = 2_000
+RunKey = tuple[str, str, int]  # gap, method, seed
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation of one run."""
+
+    gap: str
+    method: str
+    seed: int
+    target_steps: int
+    success: float
+    mean_return: float
+    episodes: int
+    updates: int
+    source_steps: int
+    update_to_data: float
+    source_ratio: float
+    prediction_error: float  # of the belief; nan without one
+    held_out_loss: float  # of the discriminator; nan without one
+    slope: float
+    replay_ess: float
+    weight_target: float
+    weight_source: float
+    seconds: float  # of the whole run so far, on one core
+    held: str  # why the arm could not go on; success is then 0
+
+    @property
+    def run(self) -> RunKey:
+        return self.gap, self.method, self.seed
+
+
+_COLUMNS: Final = [
+    (each.name, {"int": int, "float": float, "str": str}[str(each.type)]) for each in dataclasses.fields(Point)
+]
+
+
+def read(path: Path) -> list[Point]:
+    """All whole rows; a line that was cut is left out."""
+    if not path.exists():
+        return []
+    lines = path.read_text().splitlines(keepends=True)
+    rows = csv.reader(line for line in lines if line.endswith("\n"))
+    next(rows, None)
+    return [
+        Point(*(kind(text) for (_, kind), text in zip(_COLUMNS, row, strict=True)))
+        for row in rows
+        if len(row) == len(_COLUMNS)
+    ]
+
+
+def append(path: Path, points: Sequence[Point]) -> None:
+    """Add a run's rows in one write: a run is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if not path.exists() or path.stat().st_size == 0:
+        writer.writerow([name for name, _ in _COLUMNS])
+    elif not path.read_bytes().endswith(b"\n"):
+        text.write("\n")
+    for point in points:
+        writer.writerow([f"{value:.6g}" if isinstance(value, float) else value for value in dataclasses.astuple(point)])
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(descriptor, text.getvalue().encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def runs(points: Iterable[Point]) -> dict[RunKey, list[Point]]:
+    """Each run's points in order."""
+    grouped: dict[RunKey, list[Point]] = {}
+    for point in sorted(points, key=lambda each: each.target_steps):
+        grouped.setdefault(point.run, []).append(point)
+    return grouped
+
+
+def interquartile_mean(values: NDArray[np.float64]) -> float:
+    """Mean of the middle half, the quarter's border counted in part."""
+    ordered = np.sort(values)
+    n = len(ordered)
+    low, high = n / 4.0, 3.0 * n / 4.0
+    places = np.arange(n)
+    weight = np.clip(np.minimum(places + 1, high) - np.maximum(places, low), 0.0, 1.0)
+    return float((ordered * weight).sum() / weight.sum())
+
+
+def interval(by_gap: Mapping[str, Sequence[float]], seed: int = 0) -> tuple[float, float]:
+    """95 % bootstrap interval of the interquartile mean; seeds are resampled within their gap."""
+    rng = np.random.default_rng(seed)
+    groups = [np.asarray(values) for values in by_gap.values()]
+    means = [
+        interquartile_mean(np.concatenate([rng.choice(group, len(group)) for group in groups]))
+        for _ in range(RESAMPLED)
+    ]
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def success_at(run: Sequence[Point], steps: int) -> float | None:
+    """Success at a point; a run that was held has none of it from then on."""
+    for point in run:
+        if point.target_steps == steps:
+            return point.success
+    return 0.0 if run[-1].held and run[-1].target_steps < steps else None
+
+
+def steps_to_good(run: Sequence[Point]) -> float:
+    """Target steps after which a run first reached `GOOD`; infinite where it never did."""
+    return next((float(point.target_steps) for point in run if point.success >= GOOD), float("inf"))
+
+
+def fell(run: Sequence[Point]) -> bool:
+    """Whether a run ended below its own best of the evaluations with as many episodes as its last."""
+    fair = [point.success for point in run if point.episodes >= run[-1].episodes]
+    return run[-1].success < max(fair) - FELL - 1e-9
+
+
+def table(points: Sequence[Point], steps: Sequence[int], order: Sequence[str]) -> str:
+    """One row a method, in Markdown: interquartile means with intervals, and how the worst run went."""
+    grouped = runs(points)
+    shown = [method for method in order if any(key[1] == method for key in grouped)]
+    heads = ["method", "runs", *(f"after {count:,}" for count in steps)]
+    heads += [f"steps to {GOOD:.0%} (median, reached by)", "worst end", f"ended {FELL * 100:.0f} points below own best"]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for method in shown:
+        of_method = {key: run for key, run in grouped.items() if key[1] == method}
+        cells = [method, str(len(of_method)), *(_success_cell(of_method, count) for count in steps)]
+        lines.append("| " + " | ".join([*cells, *_run_cells(list(of_method.values()))]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _success_cell(of_method: Mapping[RunKey, Sequence[Point]], steps: int) -> str:
+    by_gap: dict[str, list[float]] = {}
+    for (gap, _, _), run in of_method.items():
+        success = success_at(run, steps)
+        if success is not None:
+            by_gap.setdefault(gap, []).append(success)
+    if not by_gap:
+        return ""
+    low, high = interval(by_gap)
+    return f"{interquartile_mean(np.concatenate(list(by_gap.values()))):.2f} ({low:.2f} to {high:.2f})"
+
+
+def _run_cells(of_method: Sequence[Sequence[Point]]) -> list[str]:
+    adapting = [run for run in of_method if run[-1].target_steps > 0]
+    if not adapting:
+        return ["", "", ""]
+    reached = [steps_to_good(run) for run in adapting]
+    median = float(np.median(reached)) if np.isfinite(np.median(reached)) else float("nan")
+    share = float(np.mean(np.isfinite(reached)))
+    middle = "never" if np.isnan(median) else f"{median:.0f}"
+    worst = min(run[-1].success for run in adapting)
+    below = float(np.mean([fell(run) for run in adapting]))
+    return [f"{middle} ({share:.0%})", f"{worst:.2f}", f"{below:.0%}"]
+
+
+def by_steps(of_method: Iterable[Sequence[Point]], read_off: Callable[[Point], float]) -> dict[int, list[float]]:
+    """A figure of all runs by target steps."""
+    found: dict[int, list[float]] = {}
+    for run in of_method:
+        for point in run:
+            found.setdefault(point.target_steps, []).append(read_off(point))
+    return dict(sorted(found.items()))
+
+
+def as_arrays(found: Mapping[int, Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Steps, interquartile mean, lower and upper quartile."""
+    steps = np.array(list(found))
+    means = np.array([interquartile_mean(np.asarray(values)) for values in found.values()])
+    quartiles = np.array([np.quantile(values, (0.25, 0.75)) for values in found.values()])
+    return steps, means, quartiles[:, 0], quartiles[:, 1]

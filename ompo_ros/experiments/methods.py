@@ -1,0 +1,82 @@
+"""What is compared: each method as a few settings over the same learner, and the protocol that is the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.learning import Config
+from ompo_ros.learning.pacing import Pacing
+
+WEIGHTED: Final = {"replay_temper": 0.5}
+PLAIN: Final = {"discrepancy": "bound", "replay_temper": 0.0, "target_share": -1.0}  # whatever a run's defaults are
+
+
+@dataclass(frozen=True)
+class Method:
+    """Settings that are the method's own; `adapts` is False for the shipped policy as it is."""
+
+    own: Mapping[str, Any] = field(default_factory=dict)
+    belief: bool = False
+    adapts: bool = True
+
+    @property
+    def config(self) -> Config:
+        """The learner of an adaptation run but for the method's own settings."""
+        return Config.from_dict({**node_settings("learner")["learning"], **PLAIN, **self.own})
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What no method may have of its own: data, updates, start, evaluation."""
+
+    update_to_data: float
+    source_ratio: float
+    warmup: int
+    points: tuple[int, ...] = (100, 150, 200, 250, 350, 500, 750, 1000)  # target steps at which policies are evaluated
+    reported: tuple[int, ...] = (100, 250, 500, 1000)  # with all episodes; the others only say when 95 % was reached
+    episodes: int = 50
+    fewer_episodes: int = 25
+    pretrained: str = "models/policies/panda_reach.safetensors"
+
+    @property
+    def target_steps(self) -> int:
+        return self.points[-1]
+
+    @property
+    def pacing(self) -> Pacing:
+        return Pacing(self.warmup, self.source_ratio, self.update_to_data, self.target_steps)
+
+    def episodes_at(self, point: int) -> int:
+        return self.episodes if point in (0, *self.reported, self.target_steps) else self.fewer_episodes
+
+
+DRIFTING: Final[Mapping[str, Method]] = {
+    "shipped": Method(adapts=False),
+    "sac": Method({"algorithm": "sac", "setting": "non_stationary"}),
+    "ompo": Method({"algorithm": "ompo", "setting": "non_stationary"}),
+    "sac_belief": Method({"algorithm": "sac"}, belief=True),
+    "ompo_belief": Method({"algorithm": "ompo"}, belief=True),
+}
+"""What follows an arm that changes: alone on it, or with sources of a belief that forgets."""
+
+METHODS: Final[Mapping[str, Method]] = {
+    "shipped": Method(adapts=False),
+    "ompo": Method({"algorithm": "ompo"}),
+    "ompo_paper_sign": Method({"algorithm": "ompo", "discrepancy": "paper"}),
+    "ompo_no_r": Method({"algorithm": "ompo", "discrepancy": "none"}),
+    "ompo_weighted": Method({"algorithm": "ompo", **WEIGHTED}),
+    "ompo_belief": Method({"algorithm": "ompo"}, belief=True),
+    "ompo_belief_weighted": Method({"algorithm": "ompo", **WEIGHTED}, belief=True),
+    "sac": Method({"algorithm": "sac"}),
+    "sac_weighted": Method({"algorithm": "sac", **WEIGHTED}),
+    "sac_belief": Method({"algorithm": "sac"}, belief=True),
+    "sac_belief_weighted": Method({"algorithm": "sac", **WEIGHTED}, belief=True),
+    "wsrl": Method({"algorithm": "sac", "target_share": 1.0}),
+    "rlpd": Method({"algorithm": "sac", "target_share": 0.5}),
+    "sac_iw": Method({"algorithm": "sac_iw"}),
+    "darc": Method({"algorithm": "darc"}),
+    "belief_alone": Method({"algorithm": "sac", "target_share": 0.0}, belief=True),
+}

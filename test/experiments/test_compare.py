@@ -1,0 +1,126 @@
+"""A comparison's rows stay, are added to, and are summed up as told."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from ompo_ros.experiments.compare import Gap, Job, missing, play, report
+from ompo_ros.experiments.comparison import (
+    Point,
+    append,
+    fell,
+    interquartile_mean,
+    interval,
+    read,
+    runs,
+    steps_to_good,
+    table,
+)
+from ompo_ros.experiments.methods import Protocol
+
+PROTOCOL = Protocol(1.0, 1.0, 100, points=(50, 100), reported=(50, 100), episodes=1, fewer_episodes=1)
+
+
+def point(steps, success, method="sac", seed=0, gap="mujoco:creeping", **replaced):
+    fields = dict.fromkeys((field.name for field in dataclasses.fields(Point)), 0)
+    fields |= {"gap": gap, "method": method, "seed": seed, "target_steps": steps, "success": success, "held": ""}
+    return Point(**{**fields, "episodes": 50, "prediction_error": math.nan, **replaced})
+
+
+def test_rows_are_read_as_they_were_written_and_a_cut_one_is_left_out(tmp_path):
+    path = tmp_path / "rows.csv"
+    first, second = [point(100, 0.5, held="no way, home"), point(250, 1.0)], [point(100, 0.25, seed=1)]
+    append(path, first)
+    with path.open("a") as file:
+        file.write("mujoco:creeping,sac,2,10")  # power was lost
+    append(path, second)
+    found = read(path)
+    assert [each.run for each in found] == [each.run for each in first + second]
+    assert (found[0].held, found[2].success) == ("no way, home", 0.25)
+    assert math.isnan(found[0].prediction_error)
+
+
+def test_only_runs_that_are_missing_are_made(tmp_path):
+    path = tmp_path / "rows.csv"
+    jobs = [Job(Gap.of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
+    append(path, [point(100, 1.0, seed=1, update_to_data=1.0, source_ratio=1.0)])
+    assert [job.seed for job in missing(jobs, path)] == [0, 2]
+
+
+@pytest.mark.parametrize("other", [{"update_to_data": 4.0}, {"source_ratio": 9.0}, {"target_steps": 50}])
+def test_runs_of_another_protocol_are_not_mixed_in(tmp_path, other):
+    path = tmp_path / "rows.csv"
+    fields = {"update_to_data": 1.0, "source_ratio": 1.0, "target_steps": 100, **other}
+    append(path, [dataclasses.replace(point(100, 1.0), **fields)])
+    with pytest.raises(ValueError, match="choose another --out"):
+        missing([Job(Gap.of("mujoco:creeping"), "sac", 0, PROTOCOL)], path)
+
+
+def test_a_run_is_evaluated_at_every_point_and_says_what_it_cost():
+    points = play(Job(Gap("mujoco", "creeping"), "ompo_belief", 3, PROTOCOL))
+    assert [each.target_steps for each in points] == [50, 100]
+    assert [each.updates for each in points] == [50, 100]
+    assert points[-1].source_steps >= 200
+    assert points[-1].prediction_error < 1.0
+    assert points[-1].seconds > points[0].seconds > 0.0
+
+
+def test_the_shipped_policy_is_evaluated_once():
+    points = play(Job(Gap("mujoco", "creeping"), "shipped", 3, PROTOCOL))
+    assert [(each.target_steps, each.updates) for each in points] == [(0, 0)]
+
+
+def test_an_arm_that_is_held_ends_the_run_there(monkeypatch):
+    monkeypatch.setattr("ompo_ros.experiments.rehearse.LONGEST", 1.0)
+    points = play(Job(Gap("mujoco", "creeping"), "sac", 3, PROTOCOL))
+    assert points[-1].held.startswith("the arm is held")
+    assert points[-1].success == 0.0
+
+
+def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end():
+    assert interquartile_mean(np.array([0.0, 1.0, 2.0, 3.0, 100.0, 5.0, 4.0, -50.0])) == pytest.approx(2.5)
+    assert interquartile_mean(np.array([0.2, 0.8])) == pytest.approx(0.5)
+    values = np.array([0.0, 1.0, 0.5])
+    assert interquartile_mean(values) == pytest.approx((0.25 * 0.0 + 0.5 + 0.25 * 1.0) / 1.5)
+
+
+def test_intervals_hold_the_mean_and_narrow_with_seeds():
+    rng = np.random.default_rng(0)
+    few, many = ({"a": rng.uniform(0, 1, n), "b": rng.uniform(0, 1, n)} for n in (3, 60))
+    (low, high), (lower, upper) = interval(few), interval(many)
+    assert low < high
+    assert upper - lower < high - low
+    assert interval({"a": [0.7, 0.7]}) == (0.7, 0.7)
+
+
+def test_how_a_run_ended_is_told():
+    good = [point(100, 0.5), point(250, 0.96), point(500, 0.92)]
+    assert steps_to_good(good) == 250
+    assert math.isinf(steps_to_good(good[:1]))
+    assert not fell(good)
+    assert fell([point(250, 1.0), point(500, 0.94)])
+    assert not fell([point(250, 1.0, episodes=25), point(500, 0.94)])  # fewer episodes flatter
+
+
+def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
+    path = tmp_path / "rows.csv"
+    for seed, success in enumerate((0.8, 1.0)):
+        append(path, [point(0, 0.1, method="shipped", seed=seed)])
+        append(path, [point(100, success, seed=seed), point(250, 1.0, seed=seed)])
+    append(path, [point(40, 0.0, method="darc", held="stuck")])
+    text = report(path)
+    assert "| sac | 2 | 0.90 (0.80 to 1.00) | 1.00 (1.00 to 1.00) |" in text
+    assert "| darc | 1 | 0.00 (0.00 to 0.00) |" in text  # nothing after it was held
+    assert path.with_suffix(".md").read_text() == text
+    assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    assert set(runs(read(path))) >= {("mujoco:creeping", "sac", 0)}
+    assert table(read(path), (100,), ["darc"]).count("\n") == 3
+
+
+def test_a_gap_is_a_simulator_and_a_domain():
+    assert str(Gap.of("creeping")) == "panda_gym:creeping"
+    assert Gap.of("mujoco:a/b.yaml") == Gap("mujoco", "a/b.yaml")
+    with pytest.raises(Exception, match="no simulator"):
+        Gap.of("gazebo:creeping")
