@@ -22,8 +22,8 @@ lint: setup ## ruff and mypy
 	@$(BIN)/ruff format --check .
 	@tools/with_ros mypy
 
-test: lint ## lint, then every test but the slow ones
-	@tools/with_ros python -m pytest -n 2 -m "not slow" $(ARGS)
+test: lint ## lint, then every test but the slow ones, two at a time; shows the slowest twenty
+	@tools/with_ros python -m pytest -n 2 --dist loadgroup --durations 20 -m "not slow" $(ARGS)
 
 test-slow: setup ## the tests that take minutes each
 	@tools/with_ros python -m pytest -m slow $(ARGS)

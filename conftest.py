@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,12 +28,25 @@ except ImportError:  # no ROS on this machine, so nothing to keep apart
         return contextlib.nullcontext(0)
 
 
+@contextlib.contextmanager
+def _own_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with _reserve_domain() as number, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_DOMAIN_ID", str(number))
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("ros_log")))
+        patch.setenv("PYTHONUNBUFFERED", "1")
+        yield number
+
+
 @pytest.fixture(autouse=True)
-def ros_domain(monkeypatch, tmp_path_factory):
+def ros_domain(tmp_path_factory):
     """The domain's number, reserved on this machine until the test ends."""
-    with _reserve_domain() as number:
-        monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
-        monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("ros_log")))
-        monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    with _own_domain(tmp_path_factory) as number:
+        yield number
+
+
+@pytest.fixture(scope="module")
+def module_domain(tmp_path_factory):
+    """One domain for the tests of a module that share what they launch; they say so by a `ros_domain` of their own."""
+    with _own_domain(tmp_path_factory) as number:
         yield number

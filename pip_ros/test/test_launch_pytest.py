@@ -46,6 +46,24 @@ def test_a_generator_goes_on_after_the_shutdown(process, launch_service):
     assert process.return_code == 0
 
 
+@pytest.fixture(scope="module")
+def shared_process():
+    return launch.actions.ExecuteProcess(cmd=[sys.executable, "-c", SCRIPT], cached_output=True, output="screen")
+
+
+@launch_pytest.fixture(scope="module")
+def shared(shared_process):
+    return launch.LaunchDescription([shared_process, launch_pytest.actions.ReadyToTest()])
+
+
+@pytest.mark.launch(fixture=shared)
+@pytest.mark.parametrize("turn", [1, 2])
+def test_a_launch_of_a_module_runs_on_from_test_to_test(shared_process, launch_context, turn):
+    wait = process_tools.wait_for_stderr_sync
+    assert wait(launch_context, shared_process, lambda text: text == "world\n", timeout=10)
+    assert shared_process.return_code is None
+
+
 HEAD = """
 import sys, time, pytest, launch, launch_pytest
 @launch_pytest.fixture
@@ -76,10 +94,20 @@ DYING = "launch.LaunchDescription([launch.actions.ExecuteProcess(cmd=['false'], 
     ],
 )
 def test_what_goes_wrong_fails_the_test_and_leaves_nothing(tmp_path, returned, mark, body, complaint):
-    file = tmp_path / "test_it.py"
-    file.write_text(HEAD.format(returned=returned, mark=mark, body=body))
-    command = [sys.executable, "-m", "pytest", "-q", "--timeout=3", "-p", "no:cacheprovider", str(file)]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False)
+    result = run_pytest(tmp_path, HEAD.format(returned=returned, mark=mark, body=body))
     assert result.returncode != 0
     assert complaint in result.stdout
     assert " passed" not in result.stdout or "1 error" in result.stdout
+
+
+def test_a_generator_may_not_end_a_launch_that_others_use(tmp_path):
+    text = HEAD.format(returned=SLEEPING, mark="fixture=described", body="    yield")
+    result = run_pytest(tmp_path, text.replace("pytest.fixture\n", "pytest.fixture(scope='module')\n"))
+    assert "only in scope 'function'" in result.stdout
+    assert "1 failed" in result.stdout
+
+
+def run_pytest(folder, text):
+    (folder / "test_it.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "--timeout=3", "-p", "no:cacheprovider", "test_it.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110, check=False)

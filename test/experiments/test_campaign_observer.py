@@ -12,6 +12,7 @@ from builtin_interfaces.msg import Duration, Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from waiting import wait_until
 
 from ompo_ros.experiments.campaign.checks import brakes_in_time, reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
@@ -280,10 +281,14 @@ def wait_until_heard(path, commands, states):
     """Publish until both ways are open; a trajectory of long ago moves no arm."""
     names = list(TRAJECTORY.joint_names)
     over = JointTrajectory(header=Header(stamp=Time(sec=1)), joint_names=names, points=[to_msg(stop_from(0.0, 0.0))])
-    while not (heard(path).commands and heard(path).states):
+
+    def both_ways_open():
         commands.publish(over)
         states.publish(JointState(name=names, position=HOME.tolist()))
-        time.sleep(0.1)
+        recording = heard(path)
+        return recording.commands and recording.states
+
+    wait_until(both_ways_open, "the observer's first messages", pause=0.1)
 
 
 @pytest.mark.parametrize(("jump", "kinds_seen"), [(0.0, set()), (1.0, {"velocity", "acceleration"})])
@@ -297,8 +302,7 @@ def test_the_observer_hears_stamped_trajectories_as_they_were_sent(arm, tmp_path
         wait_until_heard(path, commands, states)
         before = len(heard(path).commands)
         send_swing(arm, commands, states, jump)
-        while len(heard(path).commands) < before + 38:
-            time.sleep(0.05)
+        wait_until(lambda: len(heard(path).commands) >= before + 38, "the swing in the observer's file", pause=0.1)
     finally:
         observer.kill()
         observer.wait()

@@ -63,7 +63,7 @@ class User(Probe):
         for _ in range(int(seconds * 20)):
             if condition():
                 return
-            self.spin_for(0.05)
+            self.executor.spin_once(timeout_sec=0.05)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import signal
 import launch
 import launch_pytest
 import pytest
-from launch_pytest.tools import process as process_tools
-from learner_peer import SMALL, Collectors, learner_action
+from learner_peer import SMALL, Collectors, learner_action, settings
 from ompo_msgs.msg import LearnerStatus
 from std_srvs.srv import SetBool, Trigger
 
@@ -24,43 +23,6 @@ def learner(tmp_path):
 @launch_pytest.fixture
 def graph(ros_domain, learner):
     return launch.LaunchDescription([learner, launch_pytest.actions.ReadyToTest()])
-
-
-@pytest.fixture(
-    params=[
-        ({"learning.algorithm": "magic"}, "is not one of ompo, sac"),
-        ({"learning.discount": 2.0}, "learning.discount"),
-        ({"learning.q": 3.0}, "learning.q"),
-        ({"pretrained": "nothing"}, "nothing was not found"),
-    ],
-    ids=str,
-)
-def refusal(request):
-    """Settings, and words of the sentence that refuses them."""
-    return request.param
-
-
-@pytest.fixture
-def refused(refusal, tmp_path):
-    return learner_action(tmp_path, **refusal[0])
-
-
-@pytest.fixture
-def changed(tmp_path):
-    """A learner that shall go on with a run, but with another discount."""
-    own = {name.removeprefix("learning."): value for name, value in SMALL.items()}
-    checkpoint.save(make_agent(Config(**own), 20, 7, 0, "cpu"), tmp_path / "checkpoints")
-    return learner_action(tmp_path, **{"learning.discount": 0.9})
-
-
-@launch_pytest.fixture
-def changed_graph(ros_domain, changed):
-    return launch.LaunchDescription([changed, launch_pytest.actions.ReadyToTest()])
-
-
-@launch_pytest.fixture
-def refused_graph(ros_domain, refused):
-    return launch.LaunchDescription([refused, launch_pytest.actions.ReadyToTest()])
 
 
 @pytest.fixture
@@ -129,16 +91,8 @@ def test_killed_it_comes_back_with_its_buffers_its_updates_and_a_newer_policy(co
     collectors.probe.spin_until(lambda: collectors.actors[-1].version > version)
 
 
-@pytest.mark.launch(fixture=refused_graph)
-def test_a_wrong_setting_is_refused_with_a_sentence(launch_context, refused, refusal):
-    assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=40)
-    assert refused.return_code == 2
-    assert refusal[1] in refused.get_stderr() + refused.get_stdout()
-
-
-@pytest.mark.launch(fixture=changed_graph)
-def test_a_run_is_not_gone_on_with_under_other_settings(launch_context, changed):
-    assert process_tools.wait_for_exit_sync(launch_context, changed, timeout=40)
-    assert changed.return_code == 2
-    said = changed.get_stderr() + changed.get_stdout()
-    assert "discount is 0.99 in it and 0.9 in this run: start with the same" in said
+def test_a_run_is_not_gone_on_with_under_other_settings(make, tmp_path):
+    own = {name.removeprefix("learning."): value for name, value in SMALL.items()}
+    checkpoint.save(make_agent(Config(**own), 20, 7, 0, "cpu"), tmp_path / "checkpoints")
+    with pytest.raises(ValueError, match=r"discount is 0\.99 in it and 0\.9 in this run: start with the same"):
+        make("learner", **settings(tmp_path, **{"learning.discount": 0.9}))

@@ -1,12 +1,13 @@
 """A learner whose disk is full, whose checkpoints are damaged, whose folder is taken or whose networks blow up."""
 
 import re
+import sys
 
 import launch
 import launch_pytest
 import pytest
 from launch_pytest.tools import process as process_tools
-from learner_peer import SMALL, Collectors, learner_action
+from learner_peer import SMALL, Collectors, learner_action, settings
 from ompo_msgs.msg import LearnerStatus
 from std_srvs.srv import SetBool, Trigger
 
@@ -46,7 +47,10 @@ def said(learner):
 
 @pytest.fixture
 def crammed(tmp_path):
-    return learner_action(tmp_path, prefix="prlimit --fsize=2000", checkpoint_period=1.0, target_steps=0)
+    given = settings(tmp_path, checkpoint_period=1.0, target_steps=0)
+    parameters = [word for name, value in given.items() for word in ("-p", f"{name}:={value}")]
+    command = ["prlimit", "--fsize=2000", sys.executable, "-m", "ompo_ros.nodes.learner", "--ros-args", *parameters]
+    return launch.actions.ExecuteProcess(cmd=command, output="screen", cached_output=True)
 
 
 @launch_pytest.fixture
@@ -75,23 +79,13 @@ def test_on_a_full_disk_it_learns_on_reports_it_and_ends_cleanly(collectors, cra
 # -- a folder that cannot be had -------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def taken(tmp_path):
+def test_a_second_learner_in_one_folder_is_refused(make, tmp_path):
     holder = LearnerFolder(tmp_path, 2, pytest.fail)
-    yield learner_action(tmp_path, warmup=1)
+    with pytest.raises(
+        OSError, match="is in use by another process, perhaps a running learner: choose another run_dir"
+    ):
+        make("learner", **settings(tmp_path))
     holder.close()
-
-
-@launch_pytest.fixture
-def taken_graph(ros_domain, taken):
-    return graph_of(taken)
-
-
-@pytest.mark.launch(fixture=taken_graph)
-def test_a_second_learner_in_one_folder_is_refused(launch_context, taken):
-    assert process_tools.wait_for_exit_sync(launch_context, taken, timeout=40)
-    assert taken.return_code == 2
-    assert "is in use by another process, perhaps a running learner: choose another run_dir" in said(taken)
 
 
 # -- damaged checkpoints ---------------------------------------------------------------------------------------------
@@ -116,23 +110,11 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_resumed(collectors, da
     assert process_tools.wait_for_stderr_sync(launch_context, damaged, warned.search, timeout=20)
 
 
-@pytest.fixture
-def ruined(tmp_path):
+def test_where_no_checkpoint_is_left_the_run_is_refused_and_not_overwritten(make, tmp_path):
     for path in run_with_two_checkpoints(tmp_path):
         flip_a_byte(path / "agent.safetensors")
-    return learner_action(tmp_path, warmup=1)
-
-
-@launch_pytest.fixture
-def ruined_graph(ros_domain, ruined):
-    return graph_of(ruined)
-
-
-@pytest.mark.launch(fixture=ruined_graph)
-def test_where_no_checkpoint_is_left_the_run_is_refused_and_not_overwritten(launch_context, ruined, tmp_path):
-    assert process_tools.wait_for_exit_sync(launch_context, ruined, timeout=40)
-    assert ruined.return_code == 2
-    assert "none of its checkpoints can be used" in said(ruined)
+    with pytest.raises(ValueError, match="none of its checkpoints can be used"):
+        make("learner", **settings(tmp_path))
     assert len(checkpoint.list_checkpoints(tmp_path / "checkpoints")) == 2
 
 

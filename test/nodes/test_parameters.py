@@ -4,19 +4,9 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-import rclpy
+from in_process import KINDS
 from rclpy.parameter import Parameter
 
-from ompo_ros.nodes.identifier import Identifier
-from ompo_ros.nodes.learner import Learner
-from ompo_ros.nodes.policy_controller import PolicyController
-from ompo_ros.nodes.policy_server import PolicyServer
-from ompo_ros.nodes.robot_sim import RobotSim
-from ompo_ros.nodes.run_manager import RunManager
-from ompo_ros.nodes.source_collector import SourceCollector
-from ompo_ros.nodes.target_collector import TargetCollector
-from ompo_ros.nodes.transition_monitor import TransitionMonitor
-from ompo_ros.nodes.wire.only_one import default_name
 from ompo_ros.parameters import parameters_of
 
 SPEC = importlib.util.spec_from_file_location(
@@ -25,40 +15,7 @@ SPEC = importlib.util.spec_from_file_location(
 parameters_page = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(parameters_page)
 
-KINDS = {
-    default_name(kind.__name__): kind
-    for kind in (
-        Identifier,
-        Learner,
-        PolicyController,
-        PolicyServer,
-        RobotSim,
-        RunManager,
-        SourceCollector,
-        TargetCollector,
-        TransitionMonitor,
-    )
-}
 NUMBERS = {Parameter.Type.INTEGER.value, Parameter.Type.DOUBLE.value}
-
-
-@pytest.fixture
-def make(tmp_path, monkeypatch, ros_domain):
-    """Make a node by its name, with parameters as a user gives them."""
-    monkeypatch.chdir(tmp_path)
-    made = []
-
-    def make_node(name, **given):
-        given = {"registry_dir": tmp_path, **given} if name == "policy_server" else given
-        arguments = [word for key, value in given.items() for word in ("-p", f"{key}:={value}")]
-        rclpy.init(args=["--ros-args", *arguments] if arguments else None)
-        made.append(KINDS[name]())
-        return made[-1]
-
-    yield make_node
-    for node in made:
-        node.destroy_node()
-    rclpy.try_shutdown()
 
 
 def test_every_node_declares_what_the_page_lists():
@@ -87,9 +44,21 @@ def test_a_misspelt_name_is_refused_with_those_there_are(name, make):
     [
         ("robot_sim", {"task": "fly"}, "'fly' is not one of reach, push"),
         ("robot_sim", {"publish_rate": 333.0}, "333 does not divide"),
-        ("learner", {"learning.discount": 1.5}, "discount"),
+        ("robot_sim", {"real_time_factor": -1.0}, "real_time_factor"),
+        ("robot_sim", {"simulator": "gazebo"}, "gazebo"),
+        ("robot_sim", {"domain": "nowhere"}, "nowhere"),
+        ("robot_sim", {"robot": "atlas"}, "atlas"),
+        ("robot_sim", {"driver": "rosserial"}, "rosserial"),
+        ("learner", {"learning.discount": 1.5}, "learning.discount"),
+        ("learner", {"learning.q": 3.0}, "learning.q"),
+        ("learner", {"learning.algorithm": "magic"}, "is not one of ompo, sac"),
+        ("learner", {"pretrained": "nothing"}, "nothing was not found"),
         ("source_collector", {"arms": 0}, "arms"),
+        ("policy_server", {"task": "fly"}, "'fly' is not one of reach, push"),
+        ("policy_server", {"keep": 0}, "keep"),
+        ("policy_server", {"registry_dir": "/dev/null/no"}, "registry_dir"),
         ("transition_monitor", {"period": "often"}, "period"),
+        ("transition_monitor", {"period": -1.0}, "period"),
         ("policy_controller", {"goal": "[0.5, 0.0]"}, "goal"),
     ],
 )

@@ -67,10 +67,9 @@ def dry_graph(ros_domain, robot, policy_file):
     return graph_of(robot, node("policy_controller", policy=str(policy_file), enabled=True, dry_run=True))
 
 
-@launch_pytest.fixture
-def fr3_graph(ros_domain, policy_file):
-    robot = node("robot_sim", simulator="mujoco", domain="nominal", robot="fr3")
-    return graph_of(robot, node("policy_controller", policy=str(policy_file), enabled=True))
+def may_run_in_real_time() -> bool:
+    ask = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))"
+    return subprocess.run([sys.executable, "-S", "-c", ask], capture_output=True).returncode == 0
 
 
 class Lab:
@@ -109,6 +108,12 @@ class Lab:
     def offer(self, policy):
         self.stable.publish(artifact_to_msg(policy.onnx, version=policy.version))
 
+    def moves(self):
+        """Whether the newest command is away from the one before."""
+        return (
+            len(self.commands) > 1 and np.abs(np.subtract(self.commands[-1].data, self.commands[-2].data)).max() > 1e-3
+        )
+
     def hand(self):
         return end_effector_position(np.array(self.states[-1].position))
 
@@ -132,29 +137,26 @@ def test_a_file_reaches_its_goal_once_enabled_and_is_silent_before_and_after(lab
     assert len(lab.figures["policy_sha256"]) == 64
     assert lab.enable(False).success
     lab.until(lambda: lab.message == "disabled")
-    lab.probe.spin_for(0.3)
-    sent = len(lab.commands)
-    lab.probe.spin_for(1.0)
-    assert len(lab.commands) == sent
+    lab.probe.wait_for_silence(lab.commands, lab.reports)
     yield
     assert file_controller.return_code == 0
 
 
 @pytest.mark.launch(fixture=lockstep_graph)
-@pytest.mark.parametrize(
-    ("goal", "frame", "said"),
-    [
+def test_a_wrong_goal_is_refused_and_the_one_before_kept(lab, file_controller, launch_context):
+    for goal, frame, said in (
         (GOAL, "world", "goals are given in 'panda_link0'"),
         ([0.55, float("nan"), 0.2], BASE_FRAME, "three finite coordinates"),
         ([0.55, 0.1, 1.2], BASE_FRAME, "reach has goals from [0.45, -0.15, 0.0]"),
-    ],
-    ids=["frame", "nan", "outside"],
-)
-def test_a_wrong_goal_is_refused_and_the_one_before_kept(lab, file_controller, launch_context, goal, frame, said):
-    lab.ask_for(goal, frame)
-    assert process_tools.wait_for_stderr_sync(
-        launch_context, file_controller, lambda text: "refused a goal" in text and said in text, timeout=20
-    )
+    ):
+        lab.ask_for(goal, frame)
+        assert process_tools.wait_for_stderr_sync(
+            launch_context,
+            file_controller,
+            lambda text, said=said: "refused a goal" in text and said in text,
+            timeout=20,
+        )
+    lab.probe.wait_for_more(lab.reports)
     lab.until(lambda: lab.figures.get("goal") == "0.600 0.000 0.150")
 
 
@@ -166,11 +168,11 @@ def test_stable_policies_are_swapped_while_the_arm_moves_without_a_jump(lab, con
     lab.until(lambda: lab.figures.get("policy_version") == "1" and len(lab.commands) > 10)
     for version in (2, 3):
         lab.ask_for([0.5, 0.15 * (-1) ** version, 0.1])
-        lab.probe.spin_for(0.2)
+        lab.until(lab.moves)
         lab.offer(shipped_policy(version, shift=0.3 * (version - 1)))
         lab.until(lambda version=version: lab.figures["policy_version"] == str(version))
     lab.offer(shipped_policy(3, shift=0.6))  # sent again, as by a restarted server
-    lab.probe.spin_for(0.5)
+    lab.probe.wait_for_more(lab.reports, 2)
     broken = shipped_policy(4)
     lab.stable.publish(artifact_to_msg(broken.onnx[:-1], version=4))
     assert process_tools.wait_for_stderr_sync(
@@ -186,37 +188,20 @@ def test_stable_policies_are_swapped_while_the_arm_moves_without_a_jump(lab, con
 
 
 @pytest.mark.launch(fixture=graph)
-def test_a_silent_robot_is_held_and_moves_on_when_it_speaks_again(lab, robot):
+def test_both_run_in_real_time_and_a_silent_robot_is_held_until_it_speaks_again(lab, robot, controller):
     lab.offer(shipped_policy(1))
     lab.until(lambda: lab.message == "running" and lab.commands)
+    urgent = [os.sched_getscheduler(process.process_details["pid"]) == os.SCHED_FIFO for process in (robot, controller)]
+    assert urgent == 2 * [may_run_in_real_time()]
     os.kill(robot.process_details["pid"], signal.SIGSTOP)
     try:
         lab.until(lambda: "no joint state for" in lab.message)
         assert lab.reports[-1].status[0].level == DiagnosticStatus.WARN
-        lab.probe.spin_for(1.0)
+        lab.probe.wait_for_silence(lab.commands, lab.reports)
         sent = len(lab.commands)
-        lab.probe.spin_for(0.5)
-        assert len(lab.commands) == sent
     finally:
         os.kill(robot.process_details["pid"], signal.SIGCONT)
     lab.until(lambda: lab.message == "running" and len(lab.commands) > sent)
-
-
-@pytest.mark.launch(fixture=graph)
-def test_robot_and_controller_run_in_real_time_where_they_may(lab, robot, controller):
-    lab.offer(shipped_policy(1))
-    lab.until(lambda: lab.commands)
-    ask = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))"
-    allowed = subprocess.run([sys.executable, "-S", "-c", ask], capture_output=True).returncode == 0
-    urgent = [os.sched_getscheduler(process.process_details["pid"]) == os.SCHED_FIFO for process in (robot, controller)]
-    assert urgent == [allowed, allowed]
-
-
-@pytest.mark.launch(fixture=fr3_graph)
-def test_another_robots_joints_are_never_commanded(lab):
-    lab.until(lambda: "fr3_joint1" in lab.message)
-    assert "check the parameter `robot`" in lab.message
-    assert not lab.commands
 
 
 @pytest.mark.launch(fixture=dry_graph)
@@ -227,35 +212,22 @@ def test_a_dry_run_does_all_but_command(lab):
     assert not lab.commands
 
 
-@pytest.fixture(params=["missing", "garbage", "pipe", "another robot's"])
-def wrong(request, tmp_path):
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("missing", "No such file"),
+        ("garbage", "ONNX"),
+        ("pipe", "is not a regular file"),
+        ("another robot's", "made for another robot: fr3, here panda"),
+    ],
+)
+def test_a_file_that_cannot_be_run_is_refused_with_a_sentence(make, tmp_path, wrong, said):
     path = tmp_path / "wrong.onnx"
-    if request.param == "garbage":
+    if wrong == "garbage":
         path.write_bytes(b"no policy")
-    elif request.param == "pipe":
+    elif wrong == "pipe":
         os.mkfifo(path)
-    elif request.param != "missing":
+    elif wrong != "missing":
         path.write_bytes(shipped_policy(1, robot="fr3").onnx)
-    said = {"missing": "No such file", "garbage": "ONNX", "another robot's": "made for another robot: fr3, here panda"}
-    said["pipe"] = "is not a regular file"
-    return path, said[request.param]
-
-
-@pytest.fixture
-def refused(wrong):
-    return node("policy_controller", policy=str(wrong[0]))
-
-
-@launch_pytest.fixture
-def refused_graph(ros_domain, refused):
-    return graph_of(refused)
-
-
-@pytest.mark.launch(fixture=refused_graph)
-def test_a_file_that_cannot_be_run_is_refused_with_a_sentence(launch_context, refused, wrong):
-    assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
-    assert refused.return_code == 2
-    path, said = wrong
-    assert process_tools.wait_for_stderr_sync(
-        launch_context, refused, lambda text: f"{path} cannot be run" in text and said in text, timeout=5
-    )
+    with pytest.raises(ValueError, match=f"{path} cannot be run: .*{said}"):
+        make("policy_controller", policy=path)

@@ -49,21 +49,6 @@ def graph(ros_domain, server):
     return graph_of(server)
 
 
-@pytest.fixture(params=[{"task": "fly"}, {"keep": 0}, {"gates": True}, {"registry_dir": "/dev/null/no"}], ids=str)
-def wrong(request):
-    return request.param
-
-
-@pytest.fixture
-def refused(parameters, wrong):
-    return node("policy_server", **{**parameters, **wrong})
-
-
-@launch_pytest.fixture
-def refused_graph(ros_domain, refused):
-    return graph_of(refused)
-
-
 def tensors(seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
     shapes = {"obs_mean": (20,), "obs_scale": (20,), "weight_0": (20, 32), "bias_0": (32,), "weight_1": (32, 32)}
@@ -258,15 +243,6 @@ def test_a_killed_server_comes_back_with_what_was_active(world, server):
     world.spin_until(lambda: world.versions("stable")[-1:] == [1] and world.versions("latest")[-1:] == [1])
 
 
-@pytest.mark.launch(fixture=refused_graph)
-def test_a_wrong_parameter_is_refused_by_its_name(launch_context, refused, wrong):
-    assert process_tools.wait_for_exit_sync(launch_context, refused, timeout=20)
-    assert refused.return_code == 2
-    assert process_tools.wait_for_stderr_sync(
-        launch_context, refused, lambda text: next(iter(wrong)) in text, timeout=5
-    )
-
-
 @pytest.fixture(params=["other files", "a stable policy that cannot be read"])
 def unusable(request, tmp_path):
     """A folder that is no registry, or one that cannot be served now; with what the server says of it."""
@@ -286,18 +262,11 @@ def unusable(request, tmp_path):
     return folder, "policy 1 cannot be read now"
 
 
-@launch_pytest.fixture
-def unusable_graph(ros_domain, server, unusable):
-    return graph_of(server)
-
-
-@pytest.mark.launch(fixture=unusable_graph)
-def test_a_folder_that_cannot_be_served_is_refused_and_left_as_it_is(launch_context, server, unusable):
+def test_a_folder_that_cannot_be_served_is_refused_and_left_as_it_is(make, unusable):
     folder, said = unusable
     before = {path: path.lstat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock"}
-    assert process_tools.wait_for_exit_sync(launch_context, server, timeout=20)
-    assert server.return_code == 2
-    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: said in text, timeout=5)
+    with pytest.raises(ValueError, match=said):
+        make("policy_server", registry_dir=folder)
     assert {path: path.lstat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock"} == before
 
 
@@ -357,7 +326,7 @@ def test_what_senders_write_is_cut_made_plain_and_not_logged_without_end(world, 
 
 
 @pytest.mark.launch(fixture=graph)
-def test_act_follows_a_version_that_was_learned_again(world, server):
+def test_act_follows_a_version_that_was_learned_again_and_the_server_ends_cleanly(world, server):
     world.wait_for_server()
     world.listen_to_channels()
     obs = np.linspace(-1, 1, 20, dtype=np.float32)
@@ -367,10 +336,5 @@ def test_act_follows_a_version_that_was_learned_again(world, server):
         answer = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
         action, _, _ = Actor(tensors(seed)).forward(obs)
         np.testing.assert_allclose(np.frombuffer(answer.action, np.float32), action, atol=1e-5)
-
-
-@pytest.mark.launch(fixture=graph)
-def test_ends_cleanly_when_asked(launch_context, server, world):
-    world.wait_for_server()
     yield
     assert server.return_code == 0

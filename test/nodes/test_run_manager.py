@@ -10,6 +10,7 @@ import threading
 
 import launch_pytest
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
@@ -94,40 +95,40 @@ def alive(learner):
 
 
 @pytest.mark.launch(fixture=graph)
-def test_an_evaluation_that_is_refused_is_asked_for_again(learner, manager, launch_context, tmp_path):
+def test_it_waits_for_a_policy_and_asks_again_for_an_evaluation_that_was_refused(
+    learner, collector, manager, launch_context, tmp_path
+):
     with alive(learner):
+        wait_for_a_policy(learner, collector, manager, launch_context, tmp_path)
         be_refused_and_ask_again(learner, manager, launch_context)
     assert manager.return_code == 0
     assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()
 
 
-def be_refused_and_ask_again(learner, manager, launch_context):
-    learner.publish_policy()
+def wait_for_a_policy(learner, collector, manager, launch_context, tmp_path):
+    """No arm is enabled without one, and no run begins."""
+    reports = learner.listen(DiagnosticArray, "/diagnostics", 10)
     learner.statuses.publish(learner.status)
-    assert wait_for_line(launch_context, manager, "before: not evaluated")
+    assert wait_for_line(launch_context, manager, "waiting for a policy")
+    learner.wait_for_more(reports, 2)
+    assert "as asked by ~/set_enabled" not in collector.get_stderr()
+    assert list(tmp_path.iterdir()) == [], "it wrote of a run that has not begun"
+    learner.publish_policy()
+    assert wait_for_line(launch_context, collector, "as asked by ~/set_enabled")
 
+
+def be_refused_and_ask_again(learner, manager, launch_context):
+    assert wait_for_line(launch_context, manager, "before: not evaluated")
     gate = ActionClient(learner.node, Evaluate, "target_collector/evaluate")
     learner.spin_until(gate.server_is_ready)
-    answer = gate.send_goal_async(Evaluate.Goal(episodes=40))
+    answer = gate.send_goal_async(Evaluate.Goal(episodes=10_000))
     learner.spin_until(answer.done)
     assert answer.result().accepted
     learner.status.state = LearnerStatus.FINISHED
     learner.statuses.publish(learner.status)
     assert wait_for_line(launch_context, manager, "evaluation came to nothing")
-    learner.spin_until(answer.result().get_result_async().done, 60.0)
+    learner.spin_until(answer.result().cancel_goal_async().done)
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
-
-
-@pytest.mark.launch(fixture=graph)
-def test_the_arm_is_not_enabled_before_there_is_a_policy(learner, collector, manager, launch_context, tmp_path):
-    learner.statuses.publish(learner.status)
-    assert wait_for_line(launch_context, manager, "waiting for a policy")
-    assert not process_tools.wait_for_stderr_sync(
-        launch_context, collector, lambda text: "as asked by ~/set_enabled" in text, timeout=2
-    )
-    assert list(tmp_path.iterdir()) == [], "it wrote of a run that has not begun"
-    learner.publish_policy()
-    assert wait_for_line(launch_context, collector, "as asked by ~/set_enabled")
 
 
 @pytest.mark.launch(fixture=graph)

@@ -29,32 +29,34 @@ def evaluation(successes: int, episodes: int) -> Evaluation:
     return Evaluation(episodes, successes, 0.0)
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 1), (3, 10), (10, 10), (47, 50)])
-@pytest.mark.parametrize("rate", [0.0, 0.3, 0.95, 1.0])
-def test_probability_at_least_is_the_share_of_posterior_draws(k, n, rate):
-    draws = np.random.default_rng(0).beta(k + 1, n - k + 1, 400_000)
-    assert probability_at_least(evaluation(k, n), rate) == pytest.approx(np.mean(draws >= rate), abs=3e-3)
+def test_probability_at_least_is_the_share_of_posterior_draws():
+    for k, n in ((0, 1), (3, 10), (47, 50)):
+        draws = np.random.default_rng(0).beta(k + 1, n - k + 1, 400_000)
+        for rate in (0.0, 0.3, 0.95, 1.0):
+            found = probability_at_least(evaluation(k, n), rate)
+            assert found == pytest.approx(np.mean(draws >= rate), abs=3e-3), (k, n, rate)
 
 
-@pytest.mark.parametrize(("candidate", "stable"), [((18, 20), (18, 20)), ((0, 20), (20, 20)), ((3, 5), (40, 50))])
-@pytest.mark.parametrize("margin", [0.0, 0.1, 1.0])
-def test_probability_not_worse_is_the_share_of_posterior_draws(candidate, stable, margin):
+def test_probability_not_worse_is_the_share_of_posterior_draws():
     rng = np.random.default_rng(1)
-    draws = [rng.beta(k + 1, n - k + 1, 400_000) for k, n in (candidate, stable)]
-    found = probability_not_worse(evaluation(*candidate), evaluation(*stable), margin)
-    assert found == pytest.approx(np.mean(draws[0] >= draws[1] - margin), abs=3e-3)
+    for candidate, stable in (((18, 20), (18, 20)), ((0, 20), (20, 20)), ((3, 5), (40, 50))):
+        draws = [rng.beta(k + 1, n - k + 1, 400_000) for k, n in (candidate, stable)]
+        for margin in (0.0, 0.1, 1.0):
+            found = probability_not_worse(evaluation(*candidate), evaluation(*stable), margin)
+            share = np.mean(draws[0] >= draws[1] - margin)
+            assert found == pytest.approx(share, abs=3e-3), (candidate, stable, margin)
 
 
 def test_equal_evidence_is_a_coin_toss_without_a_margin():
     assert probability_not_worse(evaluation(7, 20), evaluation(7, 20), 0.0) == pytest.approx(0.5, abs=1e-4)
 
 
-@pytest.mark.parametrize(("now", "before"), list(itertools.product([(0, 3), (2, 4), (4, 4)], [(0, 5), (3, 5), (5, 5)])))
-def test_drop_significance_counts_all_ways_of_dealing_the_successes(now, before):
-    outcomes = [1] * (now[0] + before[0]) + [0] * (now[1] + before[1] - now[0] - before[0])
-    deals = list(itertools.combinations(outcomes, now[1]))
-    share = sum(sum(deal) <= now[0] for deal in deals) / len(deals)
-    assert drop_significance(evaluation(*now), evaluation(*before)) == pytest.approx(share, abs=1e-12)
+def test_drop_significance_counts_all_ways_of_dealing_the_successes():
+    for now, before in itertools.product([(0, 3), (2, 4), (4, 4)], [(0, 5), (3, 5), (5, 5)]):
+        outcomes = [1] * (now[0] + before[0]) + [0] * (now[1] + before[1] - now[0] - before[0])
+        deals = list(itertools.combinations(outcomes, now[1]))
+        share = sum(sum(deal) <= now[0] for deal in deals) / len(deals)
+        assert drop_significance(evaluation(*now), evaluation(*before)) == pytest.approx(share, abs=1e-12)
 
 
 def test_an_unchanged_policy_is_rarely_called_fallen():

@@ -1,7 +1,6 @@
 """The runtime acts, in place and only for the robot it was made for; whatever else comes has its own error."""
 
 import dataclasses
-import time
 import tracemalloc
 
 import numpy as np
@@ -9,6 +8,7 @@ import onnx
 import pytest
 from example_policies import REACH, make
 from onnx import TensorProto, helper
+from waiting import wait_until
 
 from ompo_ros.policy import errors
 from ompo_ros.policy.artifact import MAX_BYTES, read_policy
@@ -253,11 +253,7 @@ def test_text_that_is_no_utf_8_is_refused(policy, text):
 
 
 def step_until(slot, condition) -> None:
-    deadline = time.monotonic() + 20
-    while not condition() and time.monotonic() < deadline:
-        slot.pause()
-        time.sleep(0.001)
-    assert condition()
+    wait_until(lambda: slot.pause() or condition(), "what the loader does while the loop rests", pause=0.001)
 
 
 def test_a_loop_swaps_policies_and_keeps_its_own_when_one_is_refused():
@@ -265,9 +261,12 @@ def test_a_loop_swaps_policies_and_keeps_its_own_when_one_is_refused():
     slot = PolicySlot(REACH, refused.append, batch=2)
     assert slot.runtime is None
     first, second = make(1), make(2)
-    slot.offer(first.onnx, first.sha256)
-    time.sleep(0.05)
-    assert slot.runtime is None  # the loop has not said that it rests
+    resting = PolicySlot(REACH, refused.append)
+    for offered_to in (slot, resting):
+        offered_to.offer(first.onnx, first.sha256)
+    step_until(resting, lambda: resting.runtime is not None)
+    assert slot.runtime is None  # its loop has not said that it rests
+    resting.close()
     step_until(slot, lambda: slot.runtime is not None)
     slot.offer(second.onnx, first.sha256)
     step_until(slot, lambda: refused)

@@ -62,7 +62,7 @@ def test_an_arm_far_behind_its_commands_never_leaps_beyond_what_a_collector_trus
         pytest.importorskip("pybullet")
     arm = make(write_domain(tmp_path, "parameters: {action_bias: 0.8, action_gain: 1.2}"), simulator=simulator)
     ahead = ROBOT.max_lead * np.array([1, -1, 1, 1, 1, -1, 1])
-    continuity, now = Continuity(ROBOT), 0.0
+    continuity, now = Continuity(ROBOT, "ompo enable"), 0.0
     for _ in range(5):
         assert continuity.doubt(ArmState(arm.measured.position, arm.measured.velocity, now)) == ""
         arm.command(arm.measured.position + ahead)

@@ -13,12 +13,16 @@ SMALL = {"learning.threads": 1, "learning.hidden_size": 16, "learning.batch_size
 PACE = {"warmup": 128, "source_ratio": 2.0, "update_to_data": 1.0, "target_steps": 64, "publish_period": 0.05}
 
 
-def learner_action(run_dir, prefix=None, **parameters):
+def settings(run_dir, **changes) -> dict[str, object]:
+    """A learner's parameters: small networks that learn within a second."""
+    return {"run_dir": str(run_dir), "device": "cpu", "resume": True, **PACE, **SMALL, **changes}
+
+
+def learner_action(run_dir, **parameters):
     return NodeAction(
         package="ompo_ros",
         executable="learner",
-        prefix=prefix,
-        parameters=[{"run_dir": str(run_dir), "device": "cpu", "resume": True, **PACE, **SMALL, **parameters}],
+        parameters=[settings(run_dir, **parameters)],
         output="screen",
         cached_output=True,
         respawn=not parameters,

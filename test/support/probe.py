@@ -27,12 +27,22 @@ class Probe:
         deadline = time.monotonic() + timeout
         while not condition() and time.monotonic() < deadline:
             self.executor.spin_once(timeout_sec=0.02)  # tests play robots, whose states come more often
-        assert condition(), hint()
+        assert condition(), hint() or f"not within {timeout} s"
 
-    def spin_for(self, seconds) -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            self.executor.spin_once(timeout_sec=0.05)
+    def wait_for_more(self, heard: list, count: int = 1) -> None:
+        """Wait for what is sent from now on, such as reports of a node that went on in between."""
+        enough = len(heard) + count
+        self.spin_until(lambda: len(heard) >= enough)
+
+    def wait_for_silence(self, heard: list, reports: list) -> None:
+        """Wait for two reports with nothing heard between them: the sender lives, and sends nothing else."""
+        self.wait_for_more(reports)
+        for _ in range(20):
+            before = len(heard)
+            self.wait_for_more(reports)
+            if len(heard) == before:
+                return
+        raise AssertionError(f"not silent, {len(heard)} messages were heard by now")
 
     def call(self, kind, name, request):
         client = self.node.create_client(kind, name)

@@ -20,20 +20,6 @@ def test_the_panda_preset_is_the_panda_of_the_worlds():
     np.testing.assert_array_equal(robot.velocity, JOINT_SPEED)
 
 
-@pytest.mark.parametrize("name", ["panda", "fr3"])
-@pytest.mark.parametrize(
-    ("driver", "interface"),
-    [
-        ("", "forward_command"),
-        ("ros2_control", "forward_command"),
-        ("franka_ros2", "joint_trajectory"),
-        ("multipanda_ros2", "joint_trajectory"),
-    ],
-)
-def test_every_driver_names_its_interface(name, driver, interface):
-    assert load_robot(name, driver).driver.command_interface == interface
-
-
 BROKEN = {
     "unknown key": ({"colour": "white"}, "colour"),
     "missing key": ({"jerk": None}, "jerk"),

@@ -1,4 +1,4 @@
-"""Fixtures that return a launch description, one launch for each test."""
+"""Fixtures that return a launch description: one launch for each test, or one for a module."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,8 @@ def fixture(
     **kwargs: Any,  # noqa: ANN401 - those of pytest.fixture
 ) -> Any:  # noqa: ANN401 - what pytest.fixture gives differs between its versions
     """Make a function that returns a LaunchDescription, or a sequence that begins with one, a launch fixture."""
-    if kwargs.get("scope", "function") != "function":
-        raise ValueError("pip_ros stands in for launch_pytest only with fixtures of scope 'function'")
+    if kwargs.get("scope", "function") not in ("function", "module"):
+        raise ValueError("pip_ros stands in for launch_pytest only with fixtures of scope 'function' or 'module'")
 
     def decorate(function: Callable[..., Any]) -> Any:  # noqa: ANN401 - as above
         setattr(function, _ATTRIBUTE, kwargs.get("name") or function.__name__)

@@ -11,7 +11,7 @@ from launch import LaunchContext, LaunchDescription, LaunchService
 from .launch_fixture import name_of_launch_fixture
 from .running_launch import RunningLaunch
 
-RUNNING = pytest.StashKey[RunningLaunch]()
+RUNNING = pytest.StashKey[dict[str, RunningLaunch]]()  # by fixture, of the test or module that it is made for
 _ENDED = object()
 
 
@@ -29,7 +29,7 @@ def pytest_fixture_setup(
     name = name_of_launch_fixture(fixturedef.func)
     if name is None:
         return (yield)
-    running = request.node.stash[RUNNING] = RunningLaunch(name)
+    running = request.node.stash.setdefault(RUNNING, {})[name] = RunningLaunch(name)
     fixturedef.addfinalizer(running.close)
     result = yield
     description = result[0] if isinstance(result, (list, tuple)) and result else result
@@ -46,8 +46,7 @@ def launch_service(request: pytest.FixtureRequest) -> LaunchService:
     if name is None:
         pytest.fail("mark the test by @pytest.mark.launch(fixture=...)", pytrace=False)
     request.getfixturevalue(name)
-    running: RunningLaunch = request.node.stash[RUNNING]
-    return running.service
+    return _running(request.node, name).service
 
 
 @pytest.fixture
@@ -59,6 +58,12 @@ def launch_context(launch_service: LaunchService) -> LaunchContext:
 def _launch_fixture(item: pytest.Item) -> str | None:
     mark = item.get_closest_marker("launch")
     return None if mark is None else name_of_launch_fixture(mark.kwargs.get("fixture"))
+
+
+def _running(item: pytest.Item, name: str) -> RunningLaunch:
+    """Find the launch of a fixture that was made for the test or for its module."""
+    owners = [node.stash.get(RUNNING, {}) for node in item.listchain()]
+    return next(launches[name] for launches in reversed(owners) if name in launches)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -82,12 +87,15 @@ def pytest_pycollect_makeitem(
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a launch test beside its launch; one that yields goes on after the shutdown."""
-    if _launch_fixture(pyfuncitem) is None:
+    name = _launch_fixture(pyfuncitem)
+    if name is None:
         return None
-    running = pyfuncitem.stash[RUNNING]
+    running = _running(pyfuncitem, name)
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
     result = running.run_in_thread(functools.partial(pyfuncitem.obj, **arguments))
     if inspect.isgenerator(result):
+        if name not in pyfuncitem.stash.get(RUNNING, {}):
+            pytest.fail("this stand-in ends a launch for tests that yield only in scope 'function'", pytrace=False)
         parts = (running.run_in_thread(functools.partial(next, result, _ENDED)) for _ in range(2))
         if next(parts) is _ENDED:
             pytest.fail("a launch test that is a generator must yield once", pytrace=False)

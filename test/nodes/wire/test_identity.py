@@ -14,7 +14,6 @@ from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus, PolicyArt
 from ompo_msgs.srv import ActivatePolicy, GetPolicy, ListPolicies, SetEnabled
 from probe import Probe
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from shipped_policy import shipped_policy, shipped_tensors
 
 from ompo_ros.nodes.wire import qos
@@ -42,8 +41,7 @@ def lab(ros_domain):
 
 
 def identity_of(lab: Probe, run_id: str) -> Identity:
-    overrides = [Parameter("run_id", value=run_id)]
-    return Identity(Node(f"sender_{run_id}", context=lab.context, parameter_overrides=overrides))
+    return Identity(Node(f"sender_{run_id}", context=lab.context), run_id)
 
 
 def weights(version: int) -> ActorWeights:

@@ -5,10 +5,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from ompo_ros.nodes.wire.only_one import default_name
 from ompo_ros.resources import resource_path
@@ -70,11 +70,8 @@ def test_a_node_that_takes_a_killed_ones_place_waits_for_its_name_and_starts(sta
 
 def test_of_two_that_start_at_once_at_most_one_is_made(start):
     both = [start(), start()]
-    deadline = time.monotonic() + 30
-    while all(process.poll() is None for process in both) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: any(process.poll() is not None for process in both), "the end of one of two nodes")
     ended = [process for process in both if process.poll() is not None]
-    assert ended
     assert all((process.communicate()[0], process.returncode) == ("", 2) for process in ended)
 
 

@@ -1,0 +1,126 @@
+"""The identifier over DDS: from target transitions to a belief that sources draw from, and that a restart goes on from."""
+
+import launch_pytest
+import numpy as np
+import pytest
+from graphs import graph_of, node
+from launch_pytest.tools import process as process_tools
+from learner_peer import transitions
+from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, TransitionBatch
+from probe import Probe
+from target_runs import play
+
+from ompo_ros.nodes.beliefs import domain_from_msg
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.conversions import transitions_to_msg
+from ompo_ros.sim.belief.coordinates import NAMES
+from ompo_ros.sim.domain import load_domain
+from ompo_ros.transitions import InvalidData, Origin
+
+BIASES = [0.5, -0.4, 0.3, -0.5, 0.4, 0.2, -0.3]
+PLACES = [place for place, name in enumerate(NAMES) if name.startswith("action_bias")]
+
+
+@launch_pytest.fixture
+def graph(ros_domain, tmp_path):
+    sources = {"arms": 4, "batch_steps": 50, "run_id": "r"}
+    return graph_of(
+        node("identifier", run_dir=str(tmp_path), run_id="r", share=1.0), node("source_collector", **sources)
+    )
+
+
+@pytest.fixture
+def ours(ros_domain):
+    probe = Probe("/ompo")
+    yield probe
+    probe.close()
+
+
+def send(publisher, probe, batches, run_id="r", name="target"):
+    for sequence, batch in enumerate(batches):
+        stamp = probe.node.get_clock().now().to_msg()
+        publisher.publish(
+            transitions_to_msg(batch, collector_id=name, session=1, sequence=sequence, stamp=stamp, run_id=run_id)
+        )
+
+
+@pytest.mark.launch(fixture=graph)
+def test_target_transitions_become_a_belief_that_sources_draw_from(ours, tmp_path):
+    hidden = tmp_path / "hidden.yaml"
+    hidden.write_text(f"parameters: {{action_bias: {BIASES}, payload_mass: 1.0}}\n")
+    heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
+    episodes = ours.listen(EpisodeSummary, "source/episodes", qos.EPISODES)
+    to_target = ours.node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
+    status = ours.node.create_publisher(LearnerStatus, "status", qos.LATCHED)
+    ours.spin_until(lambda: to_target.get_subscription_count() == 1)
+
+    send(to_target, ours, [transitions(Origin.SOURCE)], name="liar")
+    send(to_target, ours, [transitions(Origin.TARGET)], run_id="another", name="stranger")
+    send(to_target, ours, play(hidden, 100))
+    ours.spin_until(lambda: heard and heard[-1].target_steps == 100, timeout=120.0)
+    belief = heard[-1]
+    assert belief.run_id == "r"
+    assert tuple(belief.names) == NAMES
+    np.testing.assert_allclose(np.array(belief.means)[PLACES], BIASES, atol=0.15)
+    assert belief.prediction_error < 0.2 < belief.prior_prediction_error
+
+    kept = load_domain(tmp_path / "belief.yaml")
+    np.testing.assert_allclose(kept.drawn["action_bias"].distribution.mean, np.array(belief.means)[PLACES], atol=1e-5)
+
+    ours.node.create_subscription(TransitionBatch, "source/transitions", lambda _: None, qos.TRANSITIONS)
+    status.publish(LearnerStatus(run_id="r", state=LearnerStatus.TRAINING, source_budget=3 * 4 * 50))
+    ours.spin_until(lambda: len(episodes) == 3 * 4)
+    last = episodes[-1]
+    drawn = [last.domain_values[list(last.domain_names).index(f"action_bias.{joint}")] for joint in range(1, 8)]
+    np.testing.assert_allclose(drawn, np.array(belief.means)[PLACES], atol=0.2)
+
+
+@pytest.fixture
+def resumed(tmp_path):
+    (tmp_path / "belief.yaml").write_text(f"parameters:\n  action_bias: {{normal: [{BIASES}, 0.02]}}\n")
+    return node("identifier", run_dir=str(tmp_path))
+
+
+@launch_pytest.fixture
+def resumed_graph(ros_domain, resumed):
+    return graph_of(resumed)
+
+
+@pytest.mark.launch(fixture=resumed_graph)
+def test_a_restart_goes_on_from_what_the_run_left(launch_context, resumed):
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, resumed, lambda text: "going on from" in text and "belief.yaml" in text, timeout=60
+    )
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    (tmp_path / "belief.yaml").write_text("parameters: {nonsense: 1}\n")
+    return node("identifier", run_dir=str(tmp_path))
+
+
+@launch_pytest.fixture
+def damaged_graph(ros_domain, damaged):
+    return graph_of(damaged)
+
+
+@pytest.mark.launch(fixture=damaged_graph)
+def test_a_damaged_belief_is_named_and_left_behind(launch_context, damaged):
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, damaged, lambda text: "unknown name 'nonsense'" in text and "starting from" in text, timeout=60
+    )
+
+
+def test_a_belief_that_makes_no_sense_is_refused_by_field():
+    prior = load_domain("randomized")
+    good = {"names": list(NAMES), "means": [1.0] * len(NAMES), "deviations": [0.1] * len(NAMES)}
+    domain_from_msg(ArmBelief(**good), prior)
+    for field, value in (
+        ("names", ["mass"]),
+        ("means", [1.0]),
+        ("means", [float("nan")] * len(NAMES)),
+        ("deviations", [-1.0] * len(NAMES)),
+        ("command_delay", 99),
+    ):
+        with pytest.raises(InvalidData):
+            domain_from_msg(ArmBelief(**{**good, field: value}), prior)

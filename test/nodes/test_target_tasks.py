@@ -1,0 +1,121 @@
+"""The target collector with other robots, tasks, drivers and limits, in lockstep over DDS."""
+
+import launch_pytest
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from collector_peer import CONTRACT, ROBOT, Ears, Evaluator, make_artifact, robot_sim
+from geometry_msgs.msg import PointStamped
+from graphs import graph_of, node
+from ompo_msgs.srv import GetPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+
+from ompo_ros.nodes.wire.conversions import transitions_from_msg
+from ompo_ros.nodes.wire.robot_topics import STATES
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
+
+
+def collector(**parameters):
+    return node("target_collector", enabled=True, lockstep=True, **parameters)
+
+
+@launch_pytest.fixture
+def fr3_graph(ros_domain):
+    return graph_of(robot_sim(robot="fr3"), collector())
+
+
+@launch_pytest.fixture
+def all_fr3_graph(ros_domain):
+    return graph_of(robot_sim(robot="fr3"), collector(robot="fr3"))
+
+
+@launch_pytest.fixture
+def limited_graph(ros_domain):
+    return graph_of(robot_sim(), collector(target_steps=100))
+
+
+@launch_pytest.fixture
+def push_graph(ros_domain):
+    options = {"task": "push", "driver": "multipanda_ros2"}
+    return graph_of(robot_sim(**options), collector(reward="sparse", **options))
+
+
+@launch_pytest.fixture
+def lone_push_graph(ros_domain):
+    return graph_of(node("target_collector", enabled=True, task="push"))
+
+
+@pytest.fixture
+def ears(probe):
+    return Ears(probe)
+
+
+@pytest.mark.launch(fixture=fr3_graph)
+def test_the_wrong_robot_is_refused_with_a_sentence_and_never_commanded(ears):
+    ears.until(lambda: "fr3_joint1" in ears.message)
+    assert "the robot preset expects panda_joint1" in ears.message
+    assert "check the parameter `robot`" in ears.message
+    assert not ears.commands
+
+
+@pytest.mark.launch(fixture=all_fr3_graph)
+def test_an_fr3_runs_policies_made_for_it(ears):
+    ears.wait_for_batches_of(ears.publish_policy(Task("reach", "dense").on(load_robot("fr3"))))
+
+
+@pytest.mark.launch(fixture=limited_graph)
+def test_another_version_is_fetched_from_the_policy_server_even_after_exploration_ended(ears):
+    def answer(request, response):
+        response.success = request.version == 8
+        response.message = "" if response.success else "no such version"
+        response.policy = make_artifact(8)
+        return response
+
+    ears.until(lambda: ears.message == "holding")
+    evaluator = Evaluator(ears)
+    lost = evaluator.result(evaluator.send(episodes=1, policy_version=8))
+    assert (lost.status, lost.result.success) == (GoalStatus.STATUS_ABORTED, False)
+    assert "policy_server/get_policy" in lost.result.message
+    ears.probe.node.create_service(GetPolicy, "/ompo/policy_server/get_policy", answer)
+
+    def found():
+        return evaluator.result(evaluator.send(episodes=2, policy_version=8)).result
+
+    answers = (found() for _ in range(20))  # at first the collector may not have discovered the server
+    result = next(result for result in answers if "does not answer" not in result.message)
+    assert [episode.policy_version for episode in result.episodes] == [8, 8]
+    missing = evaluator.result(evaluator.send(episodes=2, policy_version=9)).result
+    assert "no such version" in missing.message
+    assert sum(batch.count for batch in ears.batches) <= 100
+
+
+@pytest.mark.launch(fixture=push_graph)
+def test_push_over_trajectory_messages(ears):
+    ears.publish_policy(Task("push", "sparse").contract)
+    ears.until(lambda: len(ears.batches) >= 2)
+    transitions = transitions_from_msg(ears.batches[-1])
+    assert transitions.obs_dim == Task("push", "sparse").contract.observation_size
+    assert set(np.unique(transitions.reward)) <= {-1.0, 0.0}
+
+
+@pytest.mark.launch(fixture=lone_push_graph)
+def test_a_cube_in_another_frame_or_of_long_ago_is_no_cube(ears):
+    ears.publish_policy(Task("push", "dense").contract)
+    cubes = ears.probe.node.create_publisher(PointStamped, "/ompo/cube", STATES)
+    still = JointState(name=ROBOT.joint_names, position=ROBOT.home.tolist(), velocity=[0.0] * 7)
+
+    def until_told(words, frame):
+        def told():
+            if frame:
+                cubes.publish(PointStamped(header=Header(frame_id=frame)))
+            ears.states.publish(still)
+            return words in ears.message if words else ears.commands
+
+        ears.until(told)
+
+    until_told("`cube` is silent", "camera")
+    assert not ears.commands
+    until_told("", CONTRACT.frame)
+    until_told("`cube` is silent", "")
