@@ -25,9 +25,9 @@ class Probe:
 
     def spin_until(self, condition, timeout=30.0, hint=lambda: "") -> None:
         deadline = time.monotonic() + timeout
-        while not condition() and time.monotonic() < deadline:
+        while not condition():
+            assert time.monotonic() < deadline, hint() or f"not within {timeout} s"
             self.executor.spin_once(timeout_sec=0.02)  # tests play robots, whose states come more often
-        assert condition(), hint() or f"not within {timeout} s"
 
     def wait_for_more(self, heard: list, count: int = 1) -> None:
         """Wait for what is sent from now on, such as reports of a node that went on in between."""
