@@ -16,7 +16,7 @@ import torch
 from ompo_ros.experiments.gaps import make_rig, shipped_agent
 from ompo_ros.experiments.rehearse import Learned
 from ompo_ros.sim import gaps
-from ompo_ros.sim.belief import Belief
+from ompo_ros.sim.belief import Belief, PredictionError
 from ompo_ros.sim.belief.coordinates import moments, slice_of, to_values
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.robot import load_robot
@@ -44,7 +44,7 @@ def follow(simulator: str, domain: Domain, seed: int) -> None:
         if belief.target_steps in REPORTED:
             off = np.abs(belief.mean - truth)
             worst = "  ".join(f"{name} {off[slice_of(name)].max():.3f}" for name in PARAMETERS)
-            error = belief.prediction_error
+            error = belief.prediction_error or PredictionError(np.nan, np.nan)
             sys.stdout.write(
                 f"{domain.name:14} {simulator:9} {belief.target_steps:4} steps  worst error: {worst}  "
                 f"delay {belief.delay} (true {delay})  prediction {error.belief:.3f}, prior {error.prior:.3f}  "

@@ -79,7 +79,6 @@ class Identifier(Node):
     def _report(self) -> None:
         belief = self._belief
         msg = belief_to_msg(belief, run_id=self._identity.run_id, stamp=self.get_clock().now().to_msg())
-        self._publisher.publish(msg)
         text = (
             f"after {msg.target_steps} target steps the next position is predicted to {msg.prediction_error:.1%} of a "
             f"step's motion, by the domain {belief.prior.name!r} to {msg.prior_prediction_error:.1%}"
@@ -88,6 +87,7 @@ class Identifier(Node):
             write_domain(belief.domain, self._path, f"What the simulation holds of the arm: {text}.")
         except OSError as problem:
             self.get_logger().error(f"{self._path} cannot be written: {problem}", throttle_duration_sec=10.0)
+        self._publisher.publish(msg)
         self.get_logger().info(text)
 
 

@@ -70,7 +70,8 @@ class Mechanics:
         """What the drives make of actions (n, 7)."""
         increments = INCREMENT * actions @ self._mix.T
         felt = np.sign(increments) * np.maximum(np.abs(increments) - self._beyond.dead_zone, 0.0)
-        return np.clip(felt, -np.asarray(self._beyond.saturation), self._beyond.saturation) / INCREMENT
+        most = np.asarray(self._beyond.saturation)
+        return np.asarray(np.clip(felt, -most, most) / INCREMENT)
 
     def targets(self, targets: FloatArray) -> FloatArray:
         """Where position commands (n, 7) put the joints, after gravity's pull and the play."""

@@ -99,7 +99,7 @@ class Normal:
 
     def values(self, uniform: FloatArray, normal: FloatArray) -> FloatArray:
         values = np.asarray(self.mean) + np.asarray(self.std) * np.clip(normal, -3.0, 3.0)
-        return np.clip(values, self.low, self.high)
+        return np.asarray(np.clip(values, self.low, self.high))
 
 
 @dataclass(frozen=True)

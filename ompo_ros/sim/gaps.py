@@ -20,7 +20,7 @@ from ompo_ros.sim.distributions import Choice, Constant, LogUniform, Uniform
 from ompo_ros.sim.domain import Domain, Drawn, Simulator
 from ompo_ros.sim.parameters import COLUMN_COUNT, DomainValues
 
-SEED: Final = 12
+SEED: Final = 13
 FOLDER: Final = "config/domains/gaps"
 RECORD: Final = "candidates.csv"
 COLUMNS: Final = ("kind", "index", "simulator", "shipped", "trained", "target_steps", "counts")
@@ -37,10 +37,10 @@ _EXPRESSIBLE: Final = {
     "link_mass_scale": Drawn(Uniform(0.8, 1.25)),
     "stiffness_scale": Drawn(LogUniform(0.4, 2.5), shared=True),
     "servo_damping_scale": Drawn(LogUniform(0.6, 1.7), shared=True),
-    "action_gain": Drawn(Uniform(0.5, 1.5)),
-    "action_bias": Drawn(Uniform(-0.8, 0.8)),
+    "action_gain": Drawn(Uniform(0.6, 1.4)),
+    "action_bias": Drawn(Uniform(-1.0, 1.0)),
     "action_noise": Drawn(Uniform(0.0, 0.05)),
-    "command_delay": Drawn(Choice((0.0, 0.0, 1.0))),
+    "command_delay": Drawn(Choice((0.0, 1.0))),
 }
 # A milder arm of that kind, behind mechanics that no source expresses: lowest and highest value, and how many of them.
 _MILDER: Final = {

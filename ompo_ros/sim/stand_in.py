@@ -22,7 +22,7 @@ SIMULATORS: Final = ("panda_gym", "mujoco")
 _AWAY: Final = 0.1  # rad from home
 _HOME: Final = 0.06
 _REST: Final = 0.05  # rad/s
-_SPEEDING: Final = 2.0  # times the way at the velocity limits that a drive pulls ahead within a period
+_SPEEDING: Final = 1.5  # times the way at the velocity limits that a drive pulls ahead within a period
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The identifier over DDS: from target transitions to a belief that sources draw from, and that a restart goes on from."""
+"""The identifier over DDS: from target transitions to a belief that sources draw from and a restart goes on from."""
 
 import launch_pytest
 import numpy as np

@@ -23,7 +23,7 @@ def test_commands_are_those_of_the_safety_filter():
         action = np.clip(rng.normal(0.0, 0.6, 7) + 4.0 * (ROBOT.home - position), -1.0, 1.0)
         command = safety.filter(ArmState(position, np.zeros(7), now), position + INCREMENT * action, now)
         let_through = limits.actions(action[None], position[None])[0]
-        np.testing.assert_allclose(position + INCREMENT * let_through, command.position, atol=1e-5)
+        np.testing.assert_allclose(position + INCREMENT * let_through, command.position, atol=1e-4)
         position = position + 0.5 * (command.position - position)
 
 

@@ -61,11 +61,11 @@ def test_an_arm_far_behind_its_commands_never_leaps_beyond_what_a_collector_trus
     if simulator == "panda_gym":
         pytest.importorskip("pybullet")
     arm = make(write_domain(tmp_path, "parameters: {action_bias: 0.8, action_gain: 1.2}"), simulator=simulator)
-    ahead = ROBOT.max_lead * np.array([1, -1, 1, 1, 1, -1, 1])
+    ahead = arm.measured.position + ROBOT.max_lead * np.array([1, -1, 1, 1, 1, -1, 1])
     continuity, now = Continuity(ROBOT, "ompo enable"), 0.0
     for _ in range(5):
         assert continuity.doubt(ArmState(arm.measured.position, arm.measured.velocity, now)) == ""
-        arm.command(arm.measured.position + ahead)
+        arm.command(ahead)
         arm.advance(PERIOD)
         now += PERIOD
 

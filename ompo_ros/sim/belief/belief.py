@@ -139,7 +139,7 @@ class Belief:
 
     def _stiff(self) -> FloatArray:
         """Another place to start from: drives that are velocity sources rather than springs, as PyBullet's."""
-        mean = self._wide.mean.copy()
+        mean: FloatArray = self._wide.mean.copy()
         mean[coordinates.slice_of("stiffness_scale")] += np.log(5.0)
         mean[coordinates.slice_of("servo_damping_scale")] += np.log(3.0)
         return mean

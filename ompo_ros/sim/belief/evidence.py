@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ompo_ros.control.safety import ArmState, SafetyFilter
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
 from ompo_ros.task.tasks import INCREMENT
-from ompo_ros.transitions import BoolArray, Transitions
+from ompo_ros.transitions import Transitions
+
+IntArray = NDArray[np.int64]
 
 CAPACITY: Final = 3000  # transitions kept, the newest
 _HELD_OUT: Final = 8  # one transition in so many is never fitted
@@ -30,7 +33,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.state)
 
-    def take(self, chosen: FloatArray | BoolArray) -> Rows:
+    def take(self, chosen: IntArray) -> Rows:
         return Rows(*(getattr(self, name)[chosen] for name in ("state", "after", "origin", "command", "weight")))
 
 
@@ -41,8 +44,8 @@ class Evidence:
         self._robot, self._speed_scale = robot, speed_scale
         nothing: FloatArray = np.zeros((0, 2 * JOINTS))
         self._rows = Rows(nothing, nothing, nothing[:, :JOINTS], nothing[:, :JOINTS], np.zeros(0))
-        self._index = np.zeros(0, dtype=np.int64)  # of each transition since the beginning
-        self._step = np.zeros(0, dtype=np.int64)  # within what was recorded in one piece
+        self._index: IntArray = np.zeros(0, dtype=np.int64)  # of each transition since the beginning
+        self._step: IntArray = np.zeros(0, dtype=np.int64)  # within what was recorded in one piece
         self.seen = 0
         self.half_life = np.inf  # transitions after which evidence counts half
 
@@ -71,7 +74,7 @@ class Evidence:
         weight = 0.5 ** (age / self.half_life)
         return replace(rows, origin=before.origin, command=before.command, weight=weight)
 
-    def _commands(self, transitions: Transitions, state: FloatArray, step: FloatArray) -> FloatArray:
+    def _commands(self, transitions: Transitions, state: FloatArray, step: IntArray) -> FloatArray:
         """Replay the safety filter, which stood at rest at home before an episode began."""
         commands = np.empty((len(state), JOINTS))
         safety, now, period = SafetyFilter(self._robot, self._speed_scale), 0.0, self._robot.period
@@ -87,7 +90,7 @@ class Evidence:
         return commands
 
 
-def _steps_in_a_piece(transitions: Transitions) -> FloatArray:
+def _steps_in_a_piece(transitions: Transitions) -> IntArray:
     """Count the steps since the last one that does not follow from the one before it."""
     step = transitions.step.astype(np.int64)
     begins = np.ones(len(step), dtype=np.bool_)

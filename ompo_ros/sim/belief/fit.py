@@ -81,7 +81,8 @@ class Matching:
             own = np.equal(coordinates.JOINT, joint)
             mixed[own] = means[int(losses[:, joint].argmin())][own]
         losses = np.concatenate((losses, self.losses(mixed[None], prior, rows)))
-        return [*means, mixed][int(losses.sum(axis=1).argmin())]
+        best: FloatArray = [*means, mixed][int(losses.sum(axis=1).argmin())]
+        return best
 
     def losses(self, means: FloatArray, prior: Gaussian, rows: Rows) -> FloatArray:
         """How badly each of n means explains each joint's motion per step (n, 8); last, how far the prior is."""
@@ -123,4 +124,5 @@ def _scales(residual: FloatArray, weight: FloatArray) -> FloatArray:
     passed = np.cumsum(weight[order], axis=0)
     middle = np.argmax(passed >= passed[-1] / 2.0, axis=0)
     median = np.abs(residual)[order[middle, np.arange(residual.shape[1])], np.arange(residual.shape[1])]
-    return np.maximum(median / 0.6745, _LEAST_SCALE)
+    scales: FloatArray = np.maximum(median / 0.6745, _LEAST_SCALE)
+    return scales
