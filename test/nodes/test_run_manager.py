@@ -121,13 +121,20 @@ def be_refused_and_ask_again(learner, manager, launch_context):
     assert wait_for_line(launch_context, manager, "before: not evaluated")
     gate = ActionClient(learner.node, Evaluate, "target_collector/evaluate")
     learner.spin_until(gate.server_is_ready)
-    answer = gate.send_goal_async(Evaluate.Goal(episodes=10_000))
-    learner.spin_until(answer.done)
-    assert answer.result().accepted
+    asked = []
+
+    def accepts_ours():
+        """Refused until the collector has loaded the policy."""
+        answer = gate.send_goal_async(Evaluate.Goal(episodes=10_000))
+        learner.spin_until(answer.done)
+        asked.append(answer.result())
+        return asked[-1].accepted
+
+    learner.spin_until(accepts_ours)
     learner.status.state = LearnerStatus.FINISHED
     learner.statuses.publish(learner.status)
     assert wait_for_line(launch_context, manager, "evaluation came to nothing")
-    learner.spin_until(answer.result().cancel_goal_async().done)
+    learner.spin_until(asked[-1].cancel_goal_async().done)
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
 
 

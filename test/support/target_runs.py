@@ -30,7 +30,10 @@ def play(domain, steps, simulator="mujoco", seed=0):
     collector = Collector(ROBOT, TASK, seed=seed)
     collector.enabled, collector.player.policy = True, Wanderer()
     episodes = []
-    while sum(map(len, episodes)) < steps:
+    for _ in range(20 * steps + 2000):  # homing takes ticks too, but never so many
+        if sum(map(len, episodes)) >= steps:
+            arm.close()
+            return episodes
         measured, now = arm.measured, arm.time
         tick = collector.tick(ArmState(measured.position, measured.velocity, now), measured.cube, now)
         if tick.command is not None:
@@ -38,5 +41,4 @@ def play(domain, steps, simulator="mujoco", seed=0):
         arm.advance(ROBOT.period)
         if tick.finished is not None and tick.finished.transitions is not None:
             episodes.append(tick.finished.transitions)
-    arm.close()
-    return episodes
+    raise AssertionError(f"{sum(map(len, episodes))} of {steps} steps were played: {collector.problem}")
