@@ -94,15 +94,16 @@ class Sources:
     """Simulated arms that play the learner's policy, as the prior has them or as the belief about the target does."""
 
     def __init__(self, env: PandaVectorEnv, seed: int, belief: Belief | None = None) -> None:
-        self._env, self.belief = env, belief
+        self._env, self._seed, self.belief = env, seed, belief
         self._collection = Collection(env, seed)
 
     def learn_of(self, target: Transitions) -> None:
-        """Let the belief see what the target did; arms of it play from their next episode on."""
+        """Let the belief see what the target did; all arms begin anew with what it then believes."""
         if self.belief is not None:
             self.belief.observe(target)
             if self.belief.fit():
                 self._env.set_domain(self.belief.domain)
+                self._collection = Collection(self._env, self._seed + self.belief.fits * self._env.num_envs)
 
     def play(self, agent: Agent, budget: int) -> None:
         """Give the agent source transitions until it has seen as many as it may."""

@@ -74,6 +74,9 @@ class Learner(Node):
         self.create_timer(1.0, self._report, clock=STEADY)
         self._publish_actor()  # a robot without a policy does not move, and nothing would ever be learned
         self._report()
+        if resumed is None:
+            for _ in range(2):  # a damaged file must leave one to go on from, from the first moment on
+                self._save_if_possible()
         begun = f"resumed from {resumed}: {self._agent.updates} updates" if resumed else f"starting afresh in {run_dir}"
         self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, {begun}")
 

@@ -81,9 +81,8 @@ def test_on_a_full_disk_it_learns_on_reports_it_and_ends_cleanly(collectors, cra
 
 def test_a_second_learner_in_one_folder_is_refused(make, tmp_path):
     holder = LearnerFolder(tmp_path, 2, pytest.fail)
-    with pytest.raises(
-        OSError, match="is in use by another process, perhaps a running learner: choose another run_dir"
-    ):
+    said = "is in use by another process, perhaps a running learner: choose another run_dir"
+    with pytest.raises(ValueError, match=said):
         make("learner", **settings(tmp_path))
     holder.close()
 
