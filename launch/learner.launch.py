@@ -15,6 +15,7 @@ ARGUMENTS = (
     "pretrained",
     "device",
     "target_steps",
+    "speed_scale",
     "run_dir",
 )
 SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
@@ -49,5 +50,10 @@ def start(values: Values) -> list[Node]:
 
 def identifier(values: Values, folder: str) -> Node:
     """It goes on from the belief.yaml that it left in the run's folder."""
-    parameters = {**chosen(values, "task", "reward", "robot"), "run_dir": folder, "seed": int(values["seed"])}
+    parameters = {
+        **chosen(values, "task", "reward", "robot"),
+        "run_dir": folder,
+        "seed": int(values["seed"]),
+        "speed_scale": float(values["speed_scale"]),
+    }
     return node("identifier", values, parameters, **REPLACED)

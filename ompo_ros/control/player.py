@@ -40,6 +40,7 @@ class Player:
         self.policy: Policy | None = None  # the one that explores
         self.target_steps = 0  # that were explored
         self.evaluation: EvaluationRun | None = None
+        self.may_explore = True  # or has to wait for its learner
         self._task, self._period, self._seed, self._max_steps = task, period, seed, max_steps
         self._rng = np.random.default_rng(seed)
         self._episode: EpisodeRecorder | None = None
@@ -66,6 +67,11 @@ class Player:
             return self.evaluation is not None or not self._episode.deterministic
         exploring = self.policy is not None and not self.exploration_done
         return exploring or self._pending() is not None
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether the next episode may begin now."""
+        return self.may_explore or self._pending() is not None
 
     def doubt(self, now: float) -> str:
         """Say why the episode under way cannot go on at `now`."""

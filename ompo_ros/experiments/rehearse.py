@@ -116,15 +116,15 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing) -> Iterat
     rig.collector.player.policy = Learned(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
-    sources.play(agent, pacing.source_budget(0))
+    sources.play(agent, pacing.source_budget(0, 0))
     while seen[Origin.TARGET] < pacing.target_steps:
         episode = next(playing)
         if episode.transitions is None:
             continue
         agent.observe(episode.transitions)
         sources.learn_of(episode.transitions)
-        sources.play(agent, pacing.source_budget(seen[Origin.TARGET]))
         due = pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], agent.updates)
+        sources.play(agent, pacing.source_budget(seen[Origin.TARGET], agent.updates + due))
         if due and agent.ready:
             agent.update(due)
         yield seen[Origin.TARGET]

@@ -44,7 +44,7 @@ ARGUMENTS = {
         "auto", "Networks to start from, a file. auto: the shipped ones for reach. none: start from scratch."
     ),
     "device": Argument("auto", "Where the learner computes: auto, cpu, cuda or cuda:N."),
-    "target_steps": Argument("2500", "Steps on the target after which the run ends; 0: endless."),
+    "target_steps": Argument("500", "Steps on the target after which the run ends; 0: endless."),
     "num_sources": Argument("1", "Source collectors."),
     "run_dir": Argument("", "Folder of the run. Empty: runs/<task>-<time>."),
     "resume": Argument("false", "Go on with the run in run_dir, with its own arguments.", _FLAG),

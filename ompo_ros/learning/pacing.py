@@ -17,15 +17,23 @@ class Pacing:
     update_to_data: float = parameter(3.0, "Updates per target transition.", high=1e4)
     target_steps: int = parameter(0, "Target transitions after which the run ends; 0: never.", high=1e9)
 
-    def source_budget(self, target_steps: int) -> int:
-        """Source transitions wanted once the target has made so many steps."""
-        return self.warmup + math.floor(self.source_ratio * target_steps)
+    def source_budget(self, target_steps: int, updates: int) -> int:
+        """Source transitions wanted by now: as many per target step as asked for, as the updates for it are made.
+
+        So they come from the newest policy and belief, and go on while updates are caught up.
+        """
+        paid = min(target_steps, updates / self.update_to_data) if self.update_to_data else target_steps
+        return self.warmup + math.floor(self.source_ratio * paid)
 
     def updates_due(self, source_steps: int, target_steps: int, updates: int) -> int:
         """Updates the data allow beyond those already made."""
         if source_steps + target_steps < self.warmup:
             return 0
         return max(0, math.floor(self.update_to_data * target_steps) - updates)
+
+    def is_behind(self, source_steps: int, target_steps: int, updates: int, episode_steps: int) -> bool:
+        """Whether more updates are due than one more episode of the target would ask for."""
+        return self.updates_due(source_steps, target_steps, updates) > self.update_to_data * episode_steps
 
     def finished(self, target_steps: int, updates: int) -> bool:
         """Whether the target's steps are taken and paid back in updates."""

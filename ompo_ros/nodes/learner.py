@@ -28,7 +28,7 @@ from ompo_ros.nodes.wire.process import STEADY, run
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
-from ompo_ros.task.tasks import Task
+from ompo_ros.task.tasks import EPISODE_STEPS, Task
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 SLICE = 4  # updates between two looks at the callbacks: a few dozen milliseconds on one core
@@ -74,6 +74,9 @@ class Learner(Node):
         self.create_timer(1.0, self._report, clock=STEADY)
         self._publish_actor()  # a robot without a policy does not move, and nothing would ever be learned
         self._report()
+        if resumed is None:
+            for _ in range(2):  # a damaged file must leave one to go on from, from the first moment on
+                self._save_if_possible()
         begun = f"resumed from {resumed}: {self._agent.updates} updates" if resumed else f"starting afresh in {run_dir}"
         self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, {begun}")
 
@@ -219,11 +222,14 @@ class Learner(Node):
                 device=str(self._agent.device),
                 target_steps=seen[Origin.TARGET],
                 source_steps=seen[Origin.SOURCE],
-                source_budget=self._pacing.source_budget(seen[Origin.TARGET]),
+                source_budget=self._pacing.source_budget(seen[Origin.TARGET], self._agent.updates),
                 target_episodes=self._target_episodes,
                 updates=self._agent.updates,
                 updates_per_second=rate,
                 update_to_data=self._agent.updates / max(seen[Origin.TARGET], 1),
+                behind=self._pacing.is_behind(
+                    seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates, EPISODE_STEPS
+                ),
                 policy_version=self._folder.version,
                 lost_batches=self._intake.counts.lost,
                 refused_messages=self._intake.refused + self._refused_episodes + self._identity.refused,

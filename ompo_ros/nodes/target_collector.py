@@ -51,6 +51,7 @@ class TargetCollector(Node):
 
     def _before_tick(self) -> str:
         self.collector.player.policy = self._policies.newest()
+        self.collector.player.may_explore = self._learner.keeps_up
         return self._learner.problem
 
     def _after_tick(self) -> None:

@@ -232,6 +232,19 @@ def test_disabled_the_arm_brakes_and_then_nothing_is_sent():
     assert rig.finished[1].transitions is not None
 
 
+def test_an_arm_that_has_to_wait_for_its_learner_waits_at_home_and_still_evaluates():
+    rig = Rig()
+    rig.collector.player.may_explore = False
+    rig.run(200)
+    assert rig.finished == []
+    assert np.abs(rig.arm.measured.position - ROBOT.home).max() < 0.05
+    evaluation = rig.collector.player.evaluate(Still(), 1)
+    rig.run_until(lambda: evaluation.done)
+    rig.collector.player.may_explore = True
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert [episode.deterministic for episode in rig.finished] == [True, False]
+
+
 def test_exploration_ends_at_its_count_but_evaluation_still_works():
     rig = Rig(max_steps=100)
     rig.run_until(lambda: rig.collector.player.exploration_done)

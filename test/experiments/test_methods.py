@@ -38,4 +38,4 @@ def test_reported_points_have_all_episodes_and_are_among_the_evaluated():
     assert set(protocol.reported) <= set(protocol.points)
     assert {protocol.episodes_at(point) for point in (0, *protocol.reported)} == {protocol.episodes}
     assert protocol.episodes_at(150) == protocol.fewer_episodes
-    assert (protocol.pacing.source_budget(100), protocol.pacing.target_steps) == (3500, 1000)
+    assert (protocol.pacing.source_budget(100, 10**6), protocol.pacing.target_steps) == (3500, 1000)

@@ -16,6 +16,7 @@ from ompo_ros.nodes.wire.conversions import transitions_to_msg
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.transitions import Transitions
 
+_LONGEST_WAIT: Final = 4.0  # s for a learner that is behind, about as long as an episode and its homing take
 _SILENCE: Final = 5.0  # s without the learner's status, which comes every second, until the arm holds
 
 
@@ -27,6 +28,7 @@ class LearnerLink:
         self._steps = -1  # that the learner last said it has
         self._heard: float | None = None
         self._sent_since_status = False
+        self._behind, self._sent_at = False, 0.0
         self._session, self._sequence = secrets.randbits(63), 0
         self._transitions = node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
         node.create_subscription(LearnerStatus, "status", identity.only_ours(self._on_status), qos.LATCHED)
@@ -36,6 +38,11 @@ class LearnerLink:
         """Without its learner the arm would move for nothing."""
         silence = 0.0 if self._heard is None else time.monotonic() - self._heard
         return f"the learner has been silent for {silence:.0f} s" if silence > _SILENCE else ""
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether updates keep up with the arm, or it has waited long enough for them."""
+        return not self._behind or time.monotonic() - self._sent_at > _LONGEST_WAIT
 
     def send(self, transitions: Transitions, stamp: Time) -> None:
         self._transitions.publish(
@@ -49,7 +56,7 @@ class LearnerLink:
             )
         )
         self._sequence += 1
-        self._sent_since_status = True
+        self._sent_since_status, self._sent_at = True, time.monotonic()
 
     def _on_status(self, msg: LearnerStatus) -> None:
         """Take over the learner's count: it may have resumed with more than we sent, or have died with less."""
@@ -57,4 +64,4 @@ class LearnerLink:
         all_arrived = msg.target_steps == self._steps and not self._sent_since_status
         if msg.target_steps > self._player.target_steps or all_arrived:
             self._player.target_steps = msg.target_steps
-        self._steps, self._sent_since_status = msg.target_steps, False
+        self._steps, self._sent_since_status, self._behind = msg.target_steps, False, msg.behind
