@@ -19,7 +19,6 @@ from ompo_ros.task.robot import JOINTS, Robot
 ROUNDING: Final = 1e-6  # share of each limit left to rounding
 LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before
 _ON_TIME: Final = 0.25  # share of a period by which a setpoint may be early or late: no loop's ticks are exact
-_PUNCTUAL: Final = 0.05  # share of a period within which a setpoint must leave that interrupts a motion
 _UNKNOWN: Final = 0.05  # rad that a driver may stand from where the arm is measured when it is met
 _MEET: Final = 0.2  # s, the least time to bring it there
 _PEAK_SPEED: Final = 1.875  # of a quintic from rest to rest, relative to its mean speed
@@ -49,12 +48,15 @@ class Driver(Protocol):
     def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
         """The motion by which the driver comes to a measured position from up to `distance` (rad) away."""
 
+    def interrupts(self, plan: Plan, now: float) -> bool:
+        """Whether a command at `now` would cut short a motion that nothing can be said of before it ends."""
+
     def start(self, plan: Plan, now: float) -> Start: ...
 
     def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
         """What the driver will do when told to change to `velocity` within the next step."""
 
-    def sent(self, former: Plan, plan: Plan, at: float) -> Plan:
+    def sent(self, plan: Plan, at: float) -> Plan:
         """What the driver makes of a command that left at a time other than its tick's."""
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
@@ -81,28 +83,25 @@ class ForwardDriver:
     def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
         return self._towards(position, np.zeros(JOINTS), now)
 
+    def interrupts(self, plan: Plan, now: float) -> bool:
+        """A setpoint before the last one is reached, or nearly: where the arm is by then is known too roughly."""
+        return bool(plan.velocities[-1].any()) and now < plan.start + (1.0 - _ON_TIME) * self._period
+
     def start(self, plan: Plan, now: float) -> Start:
-        period, share = self._period, (now - plan.start) / self._period
-        late = share > 1.0 + _ON_TIME
-        velocity = np.zeros(JOINTS) if late else plan.velocities[-1]
-        change, latest = self.change, now + _ON_TIME * period
-        if share < 1.0 - _ON_TIME:
-            change = np.maximum(change * share - np.abs(velocity) * _PUNCTUAL, 0.0)
-            if velocity.any():
-                latest = min(now + _PUNCTUAL * period, plan.start + (1.0 - _ON_TIME) * period)
-        elif not late:
-            latest = min(latest, plan.start + (1.0 + _ON_TIME) * period)
-        position = self._reached(plan, now)
-        moment = Moment(now, position, velocity, np.zeros(JOINTS))
-        return Start(moment, position, velocity - change, velocity + change, latest)
+        over = plan.start + (1.0 + _ON_TIME) * self._period  # when the arm has come to a stand
+        velocity = np.zeros(JOINTS) if now > over else plan.velocities[-1]
+        latest = now + _ON_TIME * self._period
+        if velocity.any():
+            latest = min(latest, over)
+        moment = Moment(now, plan.positions[-1], velocity, np.zeros(JOINTS))
+        return Start(moment, moment.position, velocity - self.change, velocity + self.change, latest)
 
     def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
         return self._towards(start.moment.position, velocity, now)
 
-    def sent(self, former: Plan, plan: Plan, at: float) -> Plan:
-        """A setpoint carries no time: the arm begins when it comes, from where it is by then."""
-        begin = self._reached(former, at)
-        return self._towards(begin, (plan.positions[-1] - begin) / self._period, at)
+    def sent(self, plan: Plan, at: float) -> Plan:
+        """A setpoint carries no time: the arm begins when it comes."""
+        return plan.shifted(at - plan.start)
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
         """Brake: the last command was only given because that is possible after it."""
@@ -116,13 +115,6 @@ class ForwardDriver:
         steps = np.sign(velocity) * np.maximum(speeds, 0.0) * self._period
         positions = start.moment.position + np.concatenate((np.zeros((1, JOINTS)), np.cumsum(steps, axis=0)))
         return positions, plan.velocities
-
-    def _reached(self, plan: Plan, now: float) -> FloatArray:
-        """Where the arm is; nearly at a setpoint counts as there."""
-        share = (now - plan.start) / self._period
-        missing = 1.0 - share if share < 1.0 - _ON_TIME else 0.0
-        position: FloatArray = plan.positions[-1] - plan.velocities[-1] * self._period * missing
-        return position
 
     def _towards(self, position: FloatArray, velocity: FloatArray, now: float) -> Plan:
         """After a period the plan ends, and with it the motion: `Plan` rests there at once, as the driver does."""
@@ -164,6 +156,10 @@ class TrajectoryDriver:
         still = np.zeros(JOINTS)
         return Plan.of([Moment(now + duration, position, still, still)])
 
+    def interrupts(self, plan: Plan, now: float) -> bool:
+        """Never: a newer message begins with the part of the older one that is still to come."""
+        return False
+
     def start(self, plan: Plan, now: float) -> Start:
         moment = plan.at(max(now + LEAD, plan.start))
         fade = moment.acceleration * self._ramp
@@ -183,7 +179,7 @@ class TrajectoryDriver:
             knots += self._step(knots[-1], velocity)
         return Plan.of(knots)
 
-    def sent(self, former: Plan, plan: Plan, at: float) -> Plan:
+    def sent(self, plan: Plan, at: float) -> Plan:
         """Knots are stamped."""
         return plan
 

@@ -88,7 +88,6 @@ class SafetyFilter:
         self._workspace = Workspace(robot)
         self._plan: Plan | None = None  # what the driver does; None while it is not known where the arm is
         self._former: Plan | None = None  # the one before, in case the newest command never leaves
-        self._base: Plan | None = None  # what the newest command goes on from: the one before, or where the arm was met
         self._possible: list[Plan] = []  # what the driver may hold: the last acknowledged command and those since
         self.delivered = True  # whether the driver has acknowledged the last command; set by who sends it
         self._setpoint: FloatArray = np.zeros(JOINTS)
@@ -123,8 +122,8 @@ class SafetyFilter:
 
     def sent(self, at: float) -> None:
         """Note when the last command left, which is a little after its tick."""
-        if self._plan is not None and self._base is not None:
-            self._plan = self.driver.sent(self._base, self._plan, at)
+        if self._plan is not None:
+            self._plan = self.driver.sent(self._plan, at)
             self._possible[-1:] = [self._plan]
 
     def withdraw(self) -> None:
@@ -166,12 +165,12 @@ class SafetyFilter:
                 self.changed.update(reasons)
                 return None
             self._plan = self._meet(state, now)
-        elif not now - self._time >= self._period / 2.0:
+        elif not now - self._time >= self._period / 2.0 or self.driver.interrupts(self._plan, now):
             return self._too_early(self._plan, now)
         if proposed is not None and not _is_sound(proposed):
             reasons.add(Reason.BAD_PROPOSAL)
         self._held_first, self._hold_first = self._hold_first, False
-        self._former, self._base, self._time = former, self._plan, now
+        self._former, self._time = former, now
         self._move(self._plan, None if reasons or self._held_first else proposed, now, reasons)
         self._possible = [*self._possible[-_POSSIBLE:], self._plan]
         return self._command(reasons)
