@@ -85,14 +85,12 @@ class ForwardDriver:
 
     def interrupts(self, plan: Plan, now: float) -> bool:
         """A setpoint before the last one is reached, or nearly: where the arm is by then is known too roughly."""
-        return bool(plan.velocities[-1].any()) and now < plan.start + (1.0 - _ON_TIME) * self._period
+        return now < plan.start + (1.0 - _ON_TIME) * self._period
 
     def start(self, plan: Plan, now: float) -> Start:
         over = plan.start + (1.0 + _ON_TIME) * self._period  # when the arm has come to a stand
         velocity = np.zeros(JOINTS) if now > over else plan.velocities[-1]
-        latest = now + _ON_TIME * self._period
-        if velocity.any():
-            latest = min(latest, over)
+        latest = min(now + _ON_TIME * self._period, over if velocity.any() else np.inf)
         moment = Moment(now, plan.positions[-1], velocity, np.zeros(JOINTS))
         return Start(moment, moment.position, velocity - self.change, velocity + self.change, latest)
 

@@ -164,7 +164,7 @@ class SafetyFilter:
             if reasons or state is None:
                 self.changed.update(reasons)
                 return None
-            self._plan = self._meet(state, now)
+            self._plan, self._hold_first = self._meet(state, now), not self.driver.meets
         elif not now - self._time >= self._period / 2.0 or self.driver.interrupts(self._plan, now):
             return self._too_early(self._plan, now)
         if proposed is not None and not _is_sound(proposed):
