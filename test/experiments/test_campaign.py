@@ -169,7 +169,8 @@ class Story:
         while (time := begin + number * 0.04) < end:
             place += min(number, 2.0) / 2.0 * speed
             point = {"offset": 0.0, "position": [place, *HOME[1:]], "velocity": [], "acceleration": []}
-            self.rows.append({"kind": COMMAND, "time": time, "sent": time, "stamp": None, "points": [point]})
+            row = {"kind": COMMAND, "time": time, "sent": time, "number": int(number), "stamp": None, "points": [point]}
+            self.rows.append(row)
             number += 1.0
 
     def fault(self, kind, victim, begin, end=float("inf"), safe=0, standing=(), damaged=None):
@@ -243,7 +244,7 @@ def test_a_lost_policy_counts_once_and_not_if_its_own_file_was_damaged(story):
 
 def test_stamps_of_a_clock_that_was_set_are_read_on_the_clock_they_were_made_by(tmp_path):
     point = {"offset": 0.04, "position": HOME, "velocity": [], "acceleration": []}
-    row = {"kind": COMMAND, "time": 100.0, "sent": 3699.99, "stamp": 3699.98, "points": [point]}
+    row = {"kind": COMMAND, "time": 100.0, "sent": 3699.99, "number": 1, "stamp": 3699.98, "points": [point]}
     path = tmp_path / "recording.jsonl"
     path.write_text(json.dumps(row) + "\n")
     (command,) = read_recording(path, Disturbances(offsets=[0.0, 3600.0])).commands

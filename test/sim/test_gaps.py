@@ -11,8 +11,6 @@ from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
-FOUND = gaps.benchmark()
-
 
 @pytest.mark.parametrize("kind", gaps.WANTED)
 def test_a_seed_draws_the_same_arm_for_ever_and_another_each_time(kind):
@@ -35,11 +33,11 @@ def test_a_drawn_arm_survives_its_file_and_moves(kind, tmp_path):
     assert np.isfinite(arm.advance(robot.period).position).all()
 
 
-@pytest.mark.parametrize("gap", FOUND, ids=lambda gap: gap.name)
-def test_every_gap_that_counts_is_kept_as_it_was_drawn(gap):
-    kind, index = gap.name.rsplit("_", 1)
-    assert load_domain(gap.domain) == gaps.draw_gap(kind, int(index))
-    assert gap.simulator == gaps.simulator_of(int(index))
+def test_every_gap_that_counts_is_kept_as_it_was_drawn():
+    for gap in gaps.benchmark():
+        kind, index = gap.name.rsplit("_", 1)
+        assert load_domain(gap.domain) == gaps.draw_gap(kind, int(index))
+        assert gap.simulator == gaps.simulator_of(int(index))
 
 
 def test_candidates_were_tried_in_order_and_judged_by_the_rule():
