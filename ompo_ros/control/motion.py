@@ -22,6 +22,7 @@ _RETREATED: Final = 2e-3  # rad
 _SETTLING: Final = 0.2  # s from a motion's end until the arm has followed it
 _LONGEST_BRAKING: Final = 5.0  # s; a rest further ahead is of a clock that was set back
 _STANDS: Final = 1e-6  # rad/s
+_STANDING: Final = 0.1  # rad/s that an arm at rest is measured to have at most
 _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
 
 
@@ -70,7 +71,10 @@ class Motion:
         beyond = self.filter.beyond_limits(state.position)
         if not self.moving and beyond > self.robot.max_step:
             return f"a joint is {beyond:.2f} rad beyond its limits: bring it back by hand"
-        if not self.moving and 0.0 < self._settled - now < _LONGEST_BRAKING:
+        settling = 0.0 < self._settled - now < _LONGEST_BRAKING
+        # Where it comes to rest shows which command it holds; until then it may be on its way to another.
+        going = self.filter.is_unsure and np.abs(state.velocity).max() > _STANDING
+        if not self.moving and (settling or going):
             return "waiting for the arm to come to rest"
         if self.task.has_cube and cube is None:
             return "the task needs the cube's position, but the topic `cube` is silent"

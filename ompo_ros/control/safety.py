@@ -116,6 +116,11 @@ class SafetyFilter:
         else:
             self._plan = min(self._possible, key=lambda plan: float(np.abs(plan.positions[-1] - measured).max()))
 
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the driver may hold one of several commands, because the last ones were not acknowledged."""
+        return not self.delivered and len(self._possible) > 1
+
     def _note_arrival(self) -> None:
         if self.delivered and self._plan is not None:
             self._possible = [self._plan]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ompo_ros.control.motion import Motion
 from ompo_ros.control.safety import ArmState, Reason, SafetyFilter
 from ompo_ros.control.workspace import Workspace
 from ompo_ros.experiments.campaign.checks import reconstruct
@@ -15,6 +16,7 @@ from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 DRIVERS = ("ros2_control", "franka_ros2")  # setpoints, trajectories
 ROBOTS = {(name, driver): load_robot(name, driver) for name in ("panda", "fr3") for driver in DRIVERS}
@@ -295,6 +297,23 @@ def test_a_setpoint_after_a_stall_is_known_although_its_acknowledgement_is_still
         judge.hear(safety.filter(ArmState(sagged, np.zeros(7), now), sagged - 1.0, now), now)
         safety.delivered = True
     assert not judge.violations(robot.home)
+
+
+def test_an_arm_that_may_hold_one_of_two_setpoints_is_left_alone_until_it_stands():
+    motion, now, position = Motion(PANDA, Task("reach", "dense"), 1.0, "ompo enable"), 10.0, PANDA.home
+    for k in range(20):
+        now += PERIOD
+        motion.filter.delivered = k < 19
+        state = ArmState(position, np.zeros(7), now)
+        motion.begin(state)
+        motion.propose(state, position + 0.05, now)
+        position = motion.filter.reference(now)
+    motion.filter.delivered = False
+    motion.leave()
+    now += 1.0
+    catching_up = ArmState(position, np.full(7, 0.5), now)
+    assert "come to rest" in motion.doubt(catching_up, None, now)
+    assert motion.doubt(ArmState(position, np.zeros(7), now), None, now) == ""
 
 
 def test_nothing_is_commanded_before_the_arm_is_known_and_again_after_forgetting():
