@@ -61,6 +61,8 @@ class Motion:
             return "no joint state has come yet"
         age = now - state.time
         if age + self.filter.driver.delay > self.robot.stale_after:
+            if self.filter.is_unsure:
+                self._settled = now + _SETTLING  # an arm that was stopped may only now begin to follow
             return f"no joint state for {age:.2f} s"
         if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
             return "the joint state is not finite"

@@ -311,9 +311,12 @@ def test_an_arm_that_may_hold_one_of_two_setpoints_is_left_alone_until_it_stands
     motion.filter.delivered = False
     motion.leave()
     now += 1.0
-    catching_up = ArmState(position, np.full(7, 0.5), now)
-    assert "come to rest" in motion.doubt(catching_up, None, now)
-    assert motion.doubt(ArmState(position, np.zeros(7), now), None, now) == ""
+    still = np.zeros(7)
+    assert "no joint state" in motion.doubt(ArmState(position, still, now - 0.5), None, now)
+    assert "come to rest" in motion.doubt(ArmState(position, still, now), None, now)
+    now += 0.3
+    assert "come to rest" in motion.doubt(ArmState(position, still + 0.5, now), None, now)
+    assert motion.doubt(ArmState(position, still, now), None, now) == ""
 
 
 def test_nothing_is_commanded_before_the_arm_is_known_and_again_after_forgetting():
