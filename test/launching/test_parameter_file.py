@@ -112,9 +112,9 @@ def test_a_missing_file_is_refused_and_an_empty_one_says_nothing(read, tmp_path)
 
 
 def test_a_copy_beside_the_file_takes_the_place_of_what_it_names(read, tmp_path):
-    text = entry("source_collector", "domain: /home/me/worn.yaml, robot: fr3")
-    assert read(text).of("source_collector_0") == {"domain": "/home/me/worn.yaml", "robot": "fr3"}
-    assert read(text).named_files() == [("domains", "/home/me/worn.yaml")]
+    text = entry("source_collector", "domain: /arms/worn.yaml, robot: fr3")
+    assert read(text).of("source_collector_0") == {"domain": "/arms/worn.yaml", "robot": "fr3"}
+    assert read(text).named_files() == [("domains", "/arms/worn.yaml")]
     copy = tmp_path / "config" / "domains" / "worn.yaml"
     copy.parent.mkdir(parents=True)
     copy.touch()
