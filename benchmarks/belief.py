@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from ompo_ros.experiments.gaps import make_rig, shipped_agent
-from ompo_ros.experiments.rehearse import Learned
+from ompo_ros.experiments.rehearse import AgentPolicy
 from ompo_ros.sim import gaps
 from ompo_ros.sim.belief import Belief, PredictionError
 from ompo_ros.sim.belief.coordinates import moments, slice_of, to_values
@@ -29,7 +29,7 @@ PARAMETERS = ("payload_mass", "action_gain", "action_bias")
 def follow(simulator: str, domain: Domain, seed: int) -> None:
     """Fit after every episode, as a run does, and print a line per report."""
     rig = make_rig(simulator, domain, seed)
-    rig.collector.player.policy = Learned(shipped_agent(seed))
+    rig.collector.player.policy = AgentPolicy(shipped_agent(seed))
     belief = Belief(Task("reach", "dense"), load_robot("panda"), "randomized", seed)
     truth = to_values(moments(domain)[0])
     delay = int(domain.drawn["command_delay"].distribution.support[0]) if "command_delay" in domain.drawn else 0

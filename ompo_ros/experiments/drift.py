@@ -22,7 +22,7 @@ from ompo_ros.experiments.compare import Gap, Job, compare, point_of
 from ompo_ros.experiments.comparison import Point, read, runs
 from ompo_ros.experiments.comparison_figure import figure
 from ompo_ros.experiments.methods import DRIFTING, Protocol
-from ompo_ros.experiments.rehearse import ArmHeld, Learned, Rig, make_rehearsal, rehearse
+from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, make_rehearsal, rehearse
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
@@ -34,7 +34,7 @@ BEFORE: Final = 3  # rows before a jump that say what is to be recovered
 WITHIN: Final = 0.05  # of success
 
 
-class Frozen(Learned):
+class Frozen(AgentPolicy):
     """The shipped policy as it would be deployed: it neither learns nor explores."""
 
     def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:

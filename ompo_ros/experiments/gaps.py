@@ -18,7 +18,7 @@ import torch
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.experiments.rehearse import ArmHeld, Learned, Rig
+from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
@@ -53,7 +53,7 @@ def make_rig(simulator: str, domain: Domain, seed: int) -> Rig:
 
 def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
     """Success after training on this arm alone, and the steps that took: the first that suffice, or all there are."""
-    rig.collector.player.policy = Learned(agent)
+    rig.collector.player.policy = AgentPolicy(agent)
     success, steps, playing = 0.0, 0, rig.episodes()
     while steps < LONGEST:
         episode = next(playing)

@@ -23,7 +23,7 @@ from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
 ARMS = 16
 WARMUP = 300  # random steps of every arm
 STEPS, UPDATES = 5, 10  # of every arm, and of the learner, in turn
-OWN: dict[str, float | str] = {
+PRETRAINING: dict[str, float | str] = {
     "algorithm": "sac",
     "setting": "stationary",
     "critic_lr": 1e-3,
@@ -46,7 +46,7 @@ def train(updates: int, seed: int) -> Agent:
     env = PandaVectorEnv(ARMS, "reach", "dense", "randomized")
     collection, rng = Collection(env, seed), np.random.default_rng(seed)
     # Otherwise as the learner node will go on: networks trained by other settings would have to be learned anew.
-    config = Config.from_dict({**node_settings("learner")["learning"], **OWN})
+    config = Config.from_dict({**node_settings("learner")["learning"], **PRETRAINING})
     agent = make_agent(config, env.contract.observation_size, env.contract.action_size, seed)
 
     def act_randomly(obs: Float32Array) -> Float32Array:

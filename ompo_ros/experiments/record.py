@@ -10,7 +10,7 @@ WINDOW = 20  # exploration episodes behind the running success and return
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class RecordedEvaluation:
     """Deterministic episodes of one policy on the target."""
 
     policy_version: int
@@ -60,8 +60,8 @@ class RunRecord:
     """What the progress line and the report are made from; its size does not grow with the run."""
 
     target_steps: int  # asked for
-    before: Evaluation | None = None
-    after: Evaluation | None = None
+    before: RecordedEvaluation | None = None
+    after: RecordedEvaluation | None = None
     finished: int = 0  # target steps of the run that `after` closed; 0: none was finished
     last: Sample | None = None
     episodes: int = 0

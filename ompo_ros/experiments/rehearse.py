@@ -42,7 +42,7 @@ class ArmHeld(RuntimeError):
 
 
 @dataclass
-class Learned:
+class AgentPolicy:
     """The learner's own actor in the place of an exported policy."""
 
     agent: Agent
@@ -82,7 +82,7 @@ class Rig:
 
     def evaluate(self, agent: Agent, episodes: int) -> tuple[float, float]:
         """Success rate and mean return of deterministic episodes."""
-        evaluation, playing = self.collector.player.evaluate(Learned(agent), episodes), self.episodes()
+        evaluation, playing = self.collector.player.evaluate(AgentPolicy(agent), episodes), self.episodes()
         while not evaluation.done:
             next(playing)
         self.collector.player.stop_evaluation()
@@ -113,7 +113,7 @@ class Sources:
 
 def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing) -> Iterator[int]:
     """Explore and learn in turns; gives the target's steps after every episode."""
-    rig.collector.player.policy = Learned(agent)
+    rig.collector.player.policy = AgentPolicy(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
     sources.play(agent, pacing.source_budget(0, 0))

@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ompo_ros.experiments.record import WINDOW, Evaluation, RunRecord, Sample
+from ompo_ros.experiments.record import WINDOW, RecordedEvaluation, RunRecord, Sample
 from ompo_ros.experiments.run_folder import REPORT, RunFolder
 from ompo_ros.files import write_whole
 
@@ -91,5 +91,5 @@ def report(record: RunRecord, settings: Mapping[str, object]) -> str:
     return "\n".join(lines)
 
 
-def _shown(evaluation: Evaluation | None) -> str:
+def _shown(evaluation: RecordedEvaluation | None) -> str:
     return "not evaluated" if evaluation is None else f"{evaluation}, policy {evaluation.policy_version}"

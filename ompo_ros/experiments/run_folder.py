@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ompo_ros.experiments.record import Episode, Evaluation, RunRecord, Sample
+from ompo_ros.experiments.record import Episode, RecordedEvaluation, RunRecord, Sample
 from ompo_ros.experiments.table import Table
 from ompo_ros.files import write_whole
 
@@ -67,5 +67,5 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def _evaluations(values: Mapping[str, Any]) -> dict[str, Any]:
-    made = {name: Evaluation(**values[name]) for name in ("before", "after") if values.get(name)}
+    made = {name: RecordedEvaluation(**values[name]) for name in ("before", "after") if values.get(name)}
     return {**made, "finished": values.get("finished", 0)}

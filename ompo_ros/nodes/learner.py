@@ -263,7 +263,7 @@ class Learner(Node):
         super().destroy_node()
 
 
-def look(executor: SingleThreadedExecutor, node: Learner, timeout: float) -> bool:
+def take_in(executor: SingleThreadedExecutor, node: Learner, timeout: float) -> bool:
     """Handle what is ready; whether a batch was among it."""
     before = node.received
     executor.spin_once(timeout_sec=timeout)
@@ -279,7 +279,7 @@ def spin(node: Learner) -> None:
     while rclpy.ok():
         timeout = 0.0 if node.train() else 0.02
         deadline = time.monotonic() + DRAIN
-        while look(executor, node, timeout) and time.monotonic() < deadline:
+        while take_in(executor, node, timeout) and time.monotonic() < deadline:
             timeout = 0.0
 
 

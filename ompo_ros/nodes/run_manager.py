@@ -13,7 +13,7 @@ from ompo_msgs.srv import SetEnabled
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ompo_ros.experiments.record import Episode, Evaluation, Sample, progress_line
+from ompo_ros.experiments.record import Episode, RecordedEvaluation, Sample, progress_line
 from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import keep_arguments
 from ompo_ros.experiments.run_folder import RunFolder
@@ -37,7 +37,7 @@ class _Wanted:
     """An evaluation to be had."""
 
     episodes: int
-    then: Callable[[Evaluation | None], None]
+    then: Callable[[RecordedEvaluation | None], None]
     version: int
     since: float
 
@@ -115,7 +115,7 @@ class RunManager(Node):
             self._awaited = (actor, time.monotonic())
         return self._latest >= actor or time.monotonic() - self._awaited[1] > _EXPORT_PATIENCE
 
-    def _explore(self, before: Evaluation | None) -> None:
+    def _explore(self, before: RecordedEvaluation | None) -> None:
         self._record.before = before
         self._write(self._folder.keep_evaluations)
         self.get_logger().info(f"before: {before or 'not evaluated'}")
@@ -129,7 +129,7 @@ class RunManager(Node):
         self.get_logger().info(f"the run's steps are taken; evaluating the result, {self._episodes_after} episodes")
         self._play(self._episodes_after, self._report)
 
-    def _report(self, after: Evaluation | None) -> None:
+    def _report(self, after: RecordedEvaluation | None) -> None:
         if after is not None or not self._episodes_after:
             self._record.after, self._record.finished = after, self._record.target_steps
         self.get_logger().info(f"before: {self._record.before or 'not evaluated'}")
@@ -147,7 +147,7 @@ class RunManager(Node):
         except OSError as error:
             self.get_logger().error(f"cannot write to {self._folder.path}: {error}", throttle_duration_sec=10.0)
 
-    def _play(self, episodes: int, then: Callable[[Evaluation | None], None]) -> None:
+    def _play(self, episodes: int, then: Callable[[RecordedEvaluation | None], None]) -> None:
         """Have the target collector evaluate the newest policy, and go on with the result."""
         self._wanted = _Wanted(episodes, then, self._latest, time.monotonic())
         self._look_after_evaluation()
@@ -168,7 +168,7 @@ class RunManager(Node):
             return
         successes = sum(success for success, _ in episodes)
         mean_return = sum(value for _, value in episodes) / len(episodes)
-        wanted.then(Evaluation(wanted.version, successes, len(episodes), mean_return))
+        wanted.then(RecordedEvaluation(wanted.version, successes, len(episodes), mean_return))
 
     # -- what comes in ------------------------------------------------------------------------------------------
 

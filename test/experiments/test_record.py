@@ -1,6 +1,6 @@
 """What is reported of a run: the latest episodes beside the first, the time left, the curves and the text."""
 
-from ompo_ros.experiments.record import WINDOW, Episode, Evaluation, RunRecord, Sample, progress_line
+from ompo_ros.experiments.record import WINDOW, Episode, RecordedEvaluation, RunRecord, Sample, progress_line
 from ompo_ros.experiments.report import POINTS, curves, report, thinned
 
 
@@ -54,7 +54,7 @@ def test_a_run_past_its_steps_has_no_time_left():
 
 
 def test_the_report_shows_both_evaluations_and_the_settings():
-    record = RunRecord(1000, Evaluation(1, 6, 20, -4.0), Evaluation(9, 97, 100, -1.5), finished=1000)
+    record = RunRecord(1000, RecordedEvaluation(1, 6, 20, -4.0), RecordedEvaluation(9, 97, 100, -1.5), finished=1000)
     text = report(record, {"seed": 3})
     assert "| before | 30% of 20 episodes, return -4.00, policy 1 |" in text
     assert "| after | 97% of 100 episodes, return -1.50, policy 9 |" in text
@@ -67,7 +67,7 @@ def test_a_run_that_was_never_evaluated_says_so():
 
 
 def test_the_evaluation_of_a_run_that_went_on_says_when_it_was():
-    record = RunRecord(2000, after=Evaluation(9, 97, 100, -1.5), finished=1000)
+    record = RunRecord(2000, after=RecordedEvaluation(9, 97, 100, -1.5), finished=1000)
     assert "| after | 97% of 100 episodes, return -1.50, policy 9 at 1000 target steps |" in report(record, {})
 
 

@@ -3,7 +3,7 @@
 import pytest
 from test_record import sample
 
-from ompo_ros.experiments.record import Evaluation
+from ompo_ros.experiments.record import RecordedEvaluation
 from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import (
     CannotResume,
@@ -92,7 +92,7 @@ def test_a_finished_run_is_shown_unless_more_steps_are_asked_for(folder):
     write_report(run, {})
     run.keep_evaluations()
     assert finished_report(folder, 300) is None
-    run.record.after, run.record.finished = Evaluation(9, 97, 100, -1.5), 300
+    run.record.after, run.record.finished = RecordedEvaluation(9, 97, 100, -1.5), 300
     write_report(run, {})
     run.keep_evaluations()
     assert "97% of 100 episodes" in finished_report(folder, 300)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from test_record import episode, sample
 
-from ompo_ros.experiments.record import Evaluation
+from ompo_ros.experiments.record import RecordedEvaluation
 from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.run_folder import RunFolder
 
@@ -30,7 +30,7 @@ def steps(folder) -> list[int]:
 def test_what_was_added_is_there_for_a_run_that_never_ended(tmp_path):
     folder = RunFolder(tmp_path / "run", 1000)
     assert not (tmp_path / "run").exists(), "reading a folder wrote to it"
-    folder.record.before = Evaluation(1, 6, 20, -4.0)
+    folder.record.before = RecordedEvaluation(1, 6, 20, -4.0)
     folder.keep_evaluations()
     folder.add_sample(sample())
     folder.add_sample(sample(target_steps=200, r_local=float("nan")))
@@ -38,7 +38,7 @@ def test_what_was_added_is_there_for_a_run_that_never_ended(tmp_path):
         folder.add_episode(episode(success, -2.0))
 
     again = RunFolder(tmp_path / "run", 2000).record
-    assert again.before == Evaluation(1, 6, 20, -4.0)
+    assert again.before == RecordedEvaluation(1, 6, 20, -4.0)
     assert again.last.target_steps == 200
     assert (again.episodes, again.dropped, again.now) == (3, 0, (2 / 3, -2.0))
     assert again.target_steps == 2000
