@@ -40,8 +40,8 @@ def _set_enabled(arguments: argparse.Namespace) -> int:
     nodes = [arguments.node] if arguments.node else ARM_NODES
     client = EnableClient([f"{arguments.namespace.rstrip('/')}/{name}" for name in nodes])
     refused = False
-    for name, answer in client.set_enabled(arguments.enabled).items():
-        print(f"{name}: {answer.message}", file=sys.stdout if answer.success else sys.stderr)
+    for name, answer in client.set_enabled(arguments.enabled):
+        print(f"{name}: {answer.message}", file=sys.stdout if answer.success else sys.stderr, flush=True)
         refused = refused or not answer.success
     return REFUSED if refused else DONE
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import multiprocessing
 import sys
-from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
 import torch
@@ -98,22 +99,35 @@ def _write_record(rows: list[dict[str, str]], folder: Path) -> None:
     write_whole(folder / gaps.RECORD, text.getvalue().encode())
 
 
+def search(folder: Path) -> None:
+    """Measure candidates in order, each kind in a process of its own, until as many of each count as wanted."""
+    rows = gaps.read_record(folder)
+
+    def ask(kind: str) -> None:
+        own = [row for row in rows if row["kind"] == kind]
+        if sum(row["counts"] == "yes" for row in own) < gaps.WANTED[kind]:
+            asked.add(processes.submit(measure, kind, len(own), folder))
+
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(len(gaps.WANTED), spawned, torch.set_num_threads, (1,)) as processes:
+        asked: set[Future[dict[str, str]]] = set()
+        for kind in gaps.WANTED:
+            ask(kind)
+        while asked:
+            done, asked = wait(asked, return_when=FIRST_COMPLETED)
+            for row in (future.result() for future in done):
+                rows.append(row)
+                _write_record(rows, folder)
+                sys.stdout.write(" ".join(f"{name} {value}" for name, value in row.items()) + "\n")
+                sys.stdout.flush()
+                ask(row["kind"])
+
+
 def main() -> None:
-    """Search until there are as many gaps of each kind as wanted."""
+    """Search, or go on with it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path(gaps.FOLDER))
-    folder: Path = parser.parse_args().folder
-    torch.set_num_threads(1)
-    rows = gaps.read_record(folder)
-    for kind, wanted in gaps.WANTED.items():
-        tried = Counter(row["kind"] for row in rows)[kind]
-        while sum(row["kind"] == kind and row["counts"] == "yes" for row in rows) < wanted:
-            row = measure(kind, tried, folder)
-            tried += 1
-            rows.append(row)
-            _write_record(rows, folder)
-            sys.stdout.write(" ".join(f"{name} {value}" for name, value in row.items()) + "\n")
-            sys.stdout.flush()
+    search(parser.parse_args().folder)
 
 
 if __name__ == "__main__":

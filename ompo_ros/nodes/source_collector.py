@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import rclpy
-from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, TransitionBatch
+from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from ompo_ros.nodes.beliefs import domain_from_msg
 from ompo_ros.nodes.parameters import SourceCollectorParameters
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.conversions import metrics_from_msg, transitions_to_msg
+from ompo_ros.nodes.wire.batches import BatchPublisher
+from ompo_ros.nodes.wire.conversions import metrics_from_msg
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.policy_feed import PolicyFeed
@@ -55,9 +54,8 @@ class SourceCollector(Node):
         self._policies = PolicyFeed(self, "policy/latest", self._contract, self._identity, batch=self._arms)
         self._status: LearnerStatus | None = None
         self._sent_before = 0  # our share of what the learner had when we joined
-        self._sent = self._sequence = self._finished = 0
-        self._session = time.time_ns()
-        self._transitions = self.create_publisher(TransitionBatch, "source/transitions", qos.TRANSITIONS)
+        self._sent = self._finished = 0
+        self._transitions = BatchPublisher(self, "source/transitions", self._identity)
         self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
         ours = self._identity.only_ours
         self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
@@ -85,10 +83,10 @@ class SourceCollector(Node):
         self._status = msg
 
     def wanted(self) -> bool:
-        """Whether our share of the learner's budget still has room, and anybody hears what we send."""
+        """Whether our share of the learner's budget still has room, and anybody takes what we send."""
         if self._status is None or self._status.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED):
             return False
-        if self._transitions.get_subscription_count() == 0:
+        if not self._transitions.flush() or not self._transitions.is_heard:
             return False
         return bool(self._sent_before + self._sent < self._status.source_budget / self._num_sources)
 
@@ -100,17 +98,7 @@ class SourceCollector(Node):
         transitions, episodes = self._collection.run(act, self._batch_steps, version)
         stamp = self.get_clock().now().to_msg()
         name = self.get_fully_qualified_name()
-        self._transitions.publish(
-            transitions_to_msg(
-                transitions,
-                run_id=self._identity.run_id,
-                collector_id=name,
-                session=self._session,
-                sequence=self._sequence,
-                stamp=stamp,
-            )
-        )
-        self._sequence += 1
+        self._transitions.send(transitions, stamp)
         self._sent += len(transitions)
         for episode in episodes:
             self._episodes.publish(

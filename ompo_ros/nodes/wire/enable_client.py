@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import rclpy
 from ompo_msgs.srv import SetEnabled
@@ -12,7 +13,7 @@ from rclpy.node import Node
 from ompo_ros.nodes.wire.identity import enabling_request
 
 _TIMEOUT = 10.0  # s; discovery alone may take three
-_SETTLE = 2.0  # s in which a second arm node is found after the first was stopped
+_SETTLE = 5.0  # s in which a second arm node is found after the first; lost announcements are repeated every 3 s
 
 
 class EnableClient:
@@ -21,23 +22,23 @@ class EnableClient:
     def __init__(self, names: list[str]) -> None:
         self._names = names
 
-    def set_enabled(self, enabled: bool) -> dict[str, SetEnabled.Response]:
-        """Ask every node that is there, each as soon as it is found; their answers by name."""
+    def set_enabled(self, enabled: bool) -> Iterator[tuple[str, SetEnabled.Response]]:
+        """Ask every node that is there, each as soon as it is found; gives name and answer at once."""
         rclpy.init()
         try:
             node = rclpy.create_node("ompo_enable")
             clients = {name: node.create_client(SetEnabled, f"{name}/set_enabled") for name in self._names}
-            answers: dict[str, SetEnabled.Response] = {}
+            answered: set[str] = set()
             deadline = time.monotonic() + _TIMEOUT
-            while len(answers) < len(clients) and time.monotonic() < deadline:
+            while len(answered) < len(clients) and time.monotonic() < deadline:
                 for name, client in clients.items():
-                    if name not in answers and client.service_is_ready():
-                        answers[name] = _call(node, client, name, enabled)
+                    if name not in answered and client.service_is_ready():
+                        yield name, _call(node, client, name, enabled)
+                        answered.add(name)
                         deadline = time.monotonic() + _SETTLE
                 time.sleep(0.02)
-            if not answers:
+            if not answered:
                 raise ConnectionError(f"no {' or '.join(self._names)} answers: start one, or give its --namespace")
-            return answers
         finally:
             rclpy.try_shutdown()
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from typing import Final
 
 from builtin_interfaces.msg import Time
-from ompo_msgs.msg import LearnerStatus, TransitionBatch
+from ompo_msgs.msg import LearnerStatus
 from rclpy.node import Node
 
 from ompo_ros.control.player import Player
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.conversions import transitions_to_msg
+from ompo_ros.nodes.wire.batches import BatchPublisher
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.transitions import Transitions
 
@@ -29,8 +28,7 @@ class LearnerLink:
         self._heard: float | None = None
         self._sent_since_status = False
         self._behind, self._sent_at = False, 0.0
-        self._session, self._sequence = secrets.randbits(63), 0
-        self._transitions = node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
+        self._transitions = BatchPublisher(node, "target/transitions", identity)
         node.create_subscription(LearnerStatus, "status", identity.only_ours(self._on_status), qos.LATCHED)
 
     @property
@@ -45,17 +43,7 @@ class LearnerLink:
         return not self._behind or time.monotonic() - self._sent_at > _LONGEST_WAIT
 
     def send(self, transitions: Transitions, stamp: Time) -> None:
-        self._transitions.publish(
-            transitions_to_msg(
-                transitions,
-                collector_id=self._node.get_fully_qualified_name(),
-                session=self._session,
-                run_id=self._identity.run_id,
-                sequence=self._sequence,
-                stamp=stamp,
-            )
-        )
-        self._sequence += 1
+        self._transitions.send(transitions, stamp)
         self._sent_since_status, self._sent_at = True, time.monotonic()
 
     def _on_status(self, msg: LearnerStatus) -> None:

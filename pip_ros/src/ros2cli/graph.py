@@ -67,6 +67,12 @@ def spin_for(node: Node, seconds: float) -> None:
     spin_until(node, lambda: False, seconds)
 
 
+def discover(node: Node, seconds: float) -> None:
+    """Listen for what there is; longer where nothing was heard, since a busy machine misses announcements."""
+    spin_for(node, seconds)
+    spin_until(node, lambda: bool(node_names(node)), SERVER_S - seconds)
+
+
 def spin_for_result(node: Node, future: Future) -> Any:  # noqa: ANN401 - a response of whatever type was asked for
     """Wait for a response for as long as it takes, like the genuine command."""
     spin_until(node, future.done)

@@ -16,7 +16,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 def list_nodes(args: argparse.Namespace) -> int:
     """Output a list of available nodes."""
     with graph.graph_node() as node:
-        graph.spin_for(node, args.spin_time)
+        graph.discover(node, args.spin_time)
         for name in graph.node_names(node, hidden=args.all):
             print(name)
     return 0

@@ -81,7 +81,7 @@ def list_parameters(args: argparse.Namespace) -> int:
     """Output a list of available parameters, of one node or of all."""
     with graph.graph_node() as node:
         if not args.node_name:
-            graph.spin_for(node, args.spin_time)
+            graph.discover(node, args.spin_time)
         for full in [graph.require_node(node, args.node_name)] if args.node_name else graph.node_names(node):
             try:
                 remote = _Remote(node, full)

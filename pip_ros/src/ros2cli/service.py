@@ -10,7 +10,7 @@ from ros2cli.messages import fill_from_yaml, interface_class
 def list_services(args: argparse.Namespace) -> int:
     """Output a list of available services."""
     with graph.graph_node() as node:
-        graph.spin_for(node, args.spin_time)
+        graph.discover(node, args.spin_time)
         return graph.print_listing(node.get_service_names_and_types(), args)
 
 

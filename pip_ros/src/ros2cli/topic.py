@@ -153,7 +153,7 @@ def info(args: argparse.Namespace) -> int:
     """Print the type of a topic, and who publishes and subscribes."""
     with graph.graph_node() as node:
         topic = node.resolve_topic_name(args.topic_name)
-        graph.spin_for(node, args.spin_time)
+        graph.discover(node, args.spin_time)
         types = dict(node.get_topic_names_and_types()).get(topic)
         if types is None:
             raise CommandError(f"Unknown topic '{topic}'")
@@ -173,7 +173,7 @@ def info(args: argparse.Namespace) -> int:
 def list_topics(args: argparse.Namespace) -> int:
     """Output a list of available topics."""
     with graph.graph_node() as node:
-        graph.spin_for(node, args.spin_time)
+        graph.discover(node, args.spin_time)
         return graph.print_listing(node.get_topic_names_and_types(), args)
 
 

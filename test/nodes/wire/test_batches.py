@@ -1,0 +1,52 @@
+"""Batches over DDS to a receiver that sleeps: they wait, and arrive in order."""
+
+import itertools
+import multiprocessing
+import time
+from contextlib import closing
+
+from learner_peer import transitions
+from ompo_msgs.msg import TransitionBatch
+from probe import Probe
+
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.batches import BatchPublisher
+from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.transitions import Origin
+
+
+def send_until_full(pipe):
+    """Send until nothing more fits, say how many were sent, then get rid of what waits."""
+    with closing(Probe()) as probe:
+        batches = BatchPublisher(probe.node, "transitions", Identity(probe.node, ""))
+        pipe.send(batches.is_heard)
+        probe.spin_until(lambda: batches.is_heard)
+        few, stamp = transitions(Origin.SOURCE, 2), probe.node.get_clock().now().to_msg()
+        for sent in itertools.count(1):
+            batches.send(few, stamp)
+            if not batches.flush():
+                pipe.send(sent)
+                break
+        while not batches.flush():
+            time.sleep(0.01)
+        pipe.recv()
+
+
+def test_batches_that_no_receiver_has_room_for_wait_and_arrive_in_order(probe):
+    heard = []
+    spawned = multiprocessing.get_context("spawn")
+    pipe, far_end = spawned.Pipe()
+    sender = spawned.Process(target=send_until_full, args=(far_end,), daemon=True)
+    sender.start()
+    assert pipe.recv() is False
+    probe.node.create_subscription(
+        TransitionBatch, "transitions", lambda batch: heard.append(batch.sequence), qos.TRANSITIONS
+    )
+    assert pipe.poll(30.0)
+    sent = pipe.recv()
+    assert heard == []
+    probe.spin_until(lambda: len(heard) == sent)
+    assert heard == list(range(sent))
+    pipe.send("all arrived")
+    sender.join(10.0)
+    assert sender.exitcode == 0
