@@ -48,7 +48,7 @@ class Identifier(Node):
         self._publisher = self.create_publisher(ArmBelief, "belief", qos.LATCHED)
         self._intake = TransitionIntake(self, self._take, self._identity, (Origin.TARGET,))
         end_with_run(self, self._identity)
-        begun = f"going on from {self._path}" if resumed else f"starting from domain {given.domain!r}"
+        begun = f"continuing from {self._path}" if resumed else f"starting from domain {given.domain!r}"
         self.get_logger().info(f"{begun}, waiting for target transitions")
 
     def _read(self) -> Domain | None:

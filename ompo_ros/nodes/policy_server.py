@@ -188,7 +188,7 @@ class PolicyServer(Node):
                 self._watch(stable, measured)
                 self._judge(candidate, episodes)
 
-        self.get_logger().info(f"measuring stable {stable} anew, since policy {candidate.version} seems worse")
+        self.get_logger().info(f"evaluating stable {stable} again, since policy {candidate.version} seems worse")
         self._evaluation.evaluate(stable, self._episodes, on_stable_evaluated)
 
     def _judge(self, candidate: CheckedPolicy, episodes: Episodes) -> Verdict | None:

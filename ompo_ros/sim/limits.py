@@ -1,4 +1,4 @@
-"""The target's safety limits for the sources, so that both arms respond alike to a policy."""
+"""The target's safety limits for the sources, so that both respond to a policy in the same way."""
 
 from __future__ import annotations
 
