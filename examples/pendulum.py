@@ -13,8 +13,8 @@ import numpy as np
 
 from ompo_ros.learning import Config, StepLearner, make_agent
 
-# One environment and no target, hence "stationary". A small task learns fastest with small networks, high learning rates
-# and an actor step with every critic step.
+# One environment and no target, hence "stationary". A small task learns fastest with small networks, high rates and an
+# actor step with every critic step.
 CONFIG = Config(
     setting="stationary", hidden_size=64, actor_lr=1e-3, critic_lr=1e-3, temperature_lr=1e-3, actor_period=1
 )
