@@ -11,15 +11,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import rclpy
+import yaml
 from ompo_msgs.msg import LearnerStatus
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.batches import BatchPublisher
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.policy_feed import PolicyFeed
+from ompo_ros.resources import resource_path
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
@@ -57,11 +60,20 @@ def play(learner: subprocess.Popen, steps: int) -> None:
     policies.close()
 
 
+def start_learner(folder: Path) -> subprocess.Popen:
+    """Launch the learner's side with the settings of an adaptation run, but fewer updates per step."""
+    settings = yaml.safe_load(resource_path("config/adapt.yaml").read_text())
+    settings["/**/learner"]["ros__parameters"].update(warmup=100, update_to_data=4.0)
+    (folder / "settings.yaml").write_text(yaml.safe_dump(settings))
+    files = (f"params_file:={folder}/settings.yaml", f"run_dir:={folder}/run")
+    command = ("ros2", "launch", "ompo_ros", "learner.launch.py", "setting:=stationary", "target_steps:=0")
+    return subprocess.Popen([*command, "log_level:=warn", *files])
+
+
 if __name__ == "__main__":
     rclpy.init()
     with tempfile.TemporaryDirectory() as folder:
-        arguments = ("setting:=stationary", "target_steps:=0", f"run_dir:={folder}/run", "log_level:=warn")
-        learner = subprocess.Popen(["ros2", "launch", "ompo_ros", "learner.launch.py", *arguments])
+        learner = start_learner(Path(folder))
         try:
             play(learner, steps=int(sys.argv[1]) if len(sys.argv) > 1 else 1_500)
         finally:

@@ -68,8 +68,8 @@ def test_the_shipped_policy_runs_on_the_example_robot():
 
 @pytest.mark.timeout(300)
 def test_an_own_task_is_learned_over_ros():
-    output = run("my_task", 600, timeout=240)
-    assert re.findall(r"^ +(\d+) steps", output, re.MULTILINE)[:2] == ["50", "100"]
+    output = run("my_task", 200, timeout=240)  # the last hundred are played only as the learner makes its updates
+    assert re.findall(r"^ +(\d+) steps", output, re.MULTILINE) == ["50", "100", "150", "200"]
 
 
 @pytest.mark.slow
