@@ -75,7 +75,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         learner = start_learner(Path(folder))
         try:
-            play(learner, steps=int(sys.argv[1]) if len(sys.argv) > 1 else 1_500)
+            play(learner, steps=int(sys.argv[1]) if len(sys.argv) > 1 else 1_000)
         finally:
             learner.send_signal(signal.SIGINT)
             learner.wait()

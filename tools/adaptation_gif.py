@@ -30,8 +30,9 @@ from ompo_ros.transitions import Transitions
 OUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "adaptation.gif"
 NETWORKS, SIMULATOR, DOMAIN = "models/policies/panda_reach.safetensors", "panda_gym", "creeping"
 TASK, STEPS, EPISODES = Task("reach", "dense"), 500, 4
-SIZE, STRIDE, LINGER = (320, 240), 2, 10  # pixels of a panel; control steps between frames; frames at the end
-GREEN, RED, INK = (30, 130, 60), (180, 40, 40), (40, 40, 40)
+SIZE, BAR, CROP = (320, 240), 42, (130, 15, 594, 363)  # pixels of a picture, of the text above it, of what is drawn
+STRIDE, LINGER = 2, 10  # control steps between two frames; frames at the end
+GREEN, RED, INK = (20, 140, 60), (200, 30, 30), (40, 40, 40)
 
 
 class Camera:
@@ -40,15 +41,17 @@ class Camera:
     def __init__(self) -> None:
         self._model = mujoco.MjModel.from_xml_path(str(resource_path("models/panda/reach.xml")))
         self._data = mujoco.MjData(self._model)
+        self._goal = self._model.site("goal").id
+        self._model.site_size[self._goal], self._model.site_rgba[self._goal] = 0.025, (1.0, 0.1, 0.1, 1.0)
         self._renderer = mujoco.Renderer(self._model, height=2 * SIZE[1], width=2 * SIZE[0])
 
     def picture(self, obs: NDArray[np.float32]) -> Image.Image:
         """Take one observation's joint positions and goal."""
         self._data.qpos[:7] = obs[TASK.contract.slice_of("position")]
-        self._model.site_pos[self._model.site("goal").id] = obs[TASK.contract.slice_of("goal")]
+        self._model.site_pos[self._goal] = obs[TASK.contract.slice_of("goal")]
         mujoco.mj_forward(self._model, self._data)
         self._renderer.update_scene(self._data, camera="overview")
-        return Image.fromarray(self._renderer.render()).resize(SIZE, Image.Resampling.LANCZOS)
+        return Image.fromarray(self._renderer.render()).crop(CROP).resize(SIZE, Image.Resampling.LANCZOS)
 
 
 def play(rig: Rig, agent: Agent) -> list[Transitions]:
@@ -63,11 +66,12 @@ def play(rig: Rig, agent: Agent) -> list[Transitions]:
 def panel(camera: Camera, title: str, episode: Transitions, step: int) -> Image.Image:
     """One side of a frame, with the distance from the goal."""
     obs = episode.obs[step] if step < len(episode) else episode.next_obs[-1]
-    image = camera.picture(obs)
-    draw, distance = ImageDraw.Draw(image), float(TASK.distance(obs))
-    draw.text((8, 5), title, fill=INK, font=ImageFont.load_default(15))
-    result = f"{100 * distance:.0f} cm from the goal"
-    draw.text((8, 24), result, fill=GREEN if TASK.is_success(obs) else RED, font=ImageFont.load_default(13))
+    image = Image.new("RGB", (SIZE[0], BAR + SIZE[1]), "white")
+    image.paste(camera.picture(obs), (0, BAR))
+    draw, reached = ImageDraw.Draw(image), bool(TASK.is_success(obs))
+    draw.text((6, 2), title, fill=INK, font=ImageFont.load_default(15))
+    result = f"{100 * float(TASK.distance(obs)):.0f} cm from the goal" + (", reached" if reached else "")
+    draw.text((6, 21), result, fill=GREEN if reached else RED, font=ImageFont.load_default(15))
     return image
 
 
@@ -77,10 +81,12 @@ def frames(before: list[Transitions], after: list[Transitions]) -> list[Image.Im
     for left, right in zip(before, after, strict=True):
         steps = [*range(0, len(left), STRIDE), *([len(left)] * LINGER)]
         for step in steps:
-            frame = Image.new("RGB", (2 * SIZE[0] + 4, SIZE[1]), "white")
+            frame = Image.new("RGB", (2 * SIZE[0] + 4, BAR + SIZE[1]), "white")
             frame.paste(panel(camera, "before", left, step), (0, 0))
-            frame.paste(panel(camera, f"after {STEPS} steps ({STEPS / 25:.0f} s)", right, step), (SIZE[0] + 4, 0))
-            pictures.append(frame.quantize(64))
+            frame.paste(
+                panel(camera, f"after {STEPS} steps, {STEPS / 25:.0f} s of motion", right, step), (SIZE[0] + 4, 0)
+            )
+            pictures.append(frame.quantize(96, dither=Image.Dither.NONE))
     return pictures
 
 
