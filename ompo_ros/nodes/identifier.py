@@ -84,7 +84,7 @@ class Identifier(Node):
             f"step's motion, by the domain {belief.prior.name!r} to {msg.prior_prediction_error:.1%}"
         )
         try:
-            write_domain(belief.domain, self._path, f"Identified parameters of the arm: {text}.")
+            write_domain(belief.domain, self._path, f"A{text[1:]}.")
         except OSError as problem:
             self.get_logger().error(f"{self._path} cannot be written: {problem}", throttle_duration_sec=10.0)
         self._publisher.publish(msg)
