@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-from functools import partial
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from waiting import wait_until
 from ompo_ros.policy.registry import Registry
 
 ROOT = Path(__file__).parent.parent
-NODES = ("learner", "policy_server", "source_collector", "identifier", "robot_sim", "target_collector", "run_manager")
+NODES = {"learner", "policy_server", "source_collector", "identifier", "robot_sim", "target_collector", "run_manager"}
 VERSION = "0.1.0.dev1"  # the clone's own, to tell it from the ompo_ros of .venv
 FEW_STEPS = """
 /**/learner:
@@ -73,18 +73,31 @@ def sourced(setup: Path) -> dict[str, str]:
 
 
 def files_of(pid: int) -> set[Path]:
-    """Every file of ours that a node's process was started from, was given, or has loaded."""
+    """Every file of ours that a node's process was started from, was given, or has loaded; none once it has ended."""
     process = Path("/proc") / str(pid)
-    words = (process / "cmdline").read_text().split("\0")
-    words += [word.partition("=")[2] for word in (process / "environ").read_text().split("\0") if "PROFILES" in word]
-    words += [line.split()[-1] for line in (process / "maps").read_text().splitlines()]
-    return {
-        Path(word) for word in words if word.startswith("/") and re.search(r"/lib[^/]*ompo_|/ompo_(ros|msgs)/", word)
-    }
+    try:
+        words = (process / "cmdline").read_text().split("\0")
+        words += [
+            word.partition("=")[2] for word in (process / "environ").read_text().split("\0") if "PROFILES" in word
+        ]
+        words += [line.split()[-1] for line in (process / "maps").read_text().splitlines()]
+    except (FileNotFoundError, ProcessLookupError):
+        return set()
+    ours = re.compile(r"/.*(/lib[^/]*ompo_|/ompo_(ros|msgs)/)")
+    return {Path(word) for word in words if ours.match(word)}
 
 
-def has_loaded_messages(pid: int) -> bool:
-    return any(".so" in path.name for path in files_of(pid))
+def files_of_nodes(run: Launched) -> dict[str, set[Path]]:
+    """What each node used, looked at again and again until the run ended."""
+    used: dict[str, set[Path]] = defaultdict(set)
+
+    def ended() -> bool:
+        for node, pid in re.findall(r"\[(\w+)-\d+\]: process started with pid \[(\d+)\]", run.output):
+            used[node] |= files_of(int(pid))
+        return run.process.poll() is not None
+
+    wait_until(ended, "the end of the run", seconds=900, pause=0.2)
+    return used
 
 
 @pytest.mark.slow
@@ -110,17 +123,15 @@ def test_a_run_launched_from_the_install_space_uses_its_files_alone(workspace, t
     arguments = {"target": "mujoco", "real_time_factor": "0.0", "target_steps": "60", "run_dir": tmp_path / "run"}
     run = Launched(tmp_path, "adapt.launch.py", {**arguments, "params_file": tmp_path / "few_steps.yaml"})
     try:
-        run.wait_for("process started", times=len(NODES))
-        for node in NODES:
-            pid = run.pid_of(node)
-            loaded = partial(has_loaded_messages, pid)
-            wait_until(loaded, f"the messages in {node}", seconds=120)
-            used = files_of(pid)
-            assert install / "ompo_ros" / "lib" / "ompo_ros" / node in used
-            assert [path for path in used if not path.is_relative_to(install)] == []
-        assert run.end(900) == 0, run.output
+        used = files_of_nodes(run)
     finally:
         run.clean_up()
+    assert run.end() == 0, run.output
+    assert used.keys() == NODES
+    for node, files in used.items():
+        assert install / "ompo_ros" / "lib" / "ompo_ros" / node in files
+        assert any(".so" in path.name for path in files), f"{node} never loaded the messages"
+        assert [path for path in files if not path.is_relative_to(install)] == []
     assert re.search(r"\| after \| \d+% of 1 episode", (tmp_path / "run" / "report.md").read_text())
     policies = Registry(tmp_path / "run" / "policies", read_only=True)
     assert policies.load(policies.active("latest")).manifest.software["ompo_ros"] == VERSION
