@@ -18,6 +18,6 @@ def resource_path(relative: str) -> Path:
 
 def _roots() -> list[Path]:
     """The checkout, or the share/ of the prefix this module is installed under: never that of another installation."""
-    module = Path(__file__).resolve()
-    prefix = module.parents[4]  # of lib/python3.X/site-packages/ompo_ros/resources.py
-    return [module.parents[1], prefix / "share" / "ompo_ros"]
+    packages = Path(__file__).resolve().parents[1]
+    prefix = (packages / "../../..").resolve()  # of lib/python3.X/site-packages
+    return [packages, prefix / "share" / "ompo_ros"]
