@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import yaml
 from catkin_pkg.packages import find_packages
 from launched import Launched
 from waiting import wait_until
@@ -18,12 +19,6 @@ from ompo_ros.policy.registry import Registry
 ROOT = Path(__file__).parent.parent
 NODES = {"learner", "policy_server", "source_collector", "identifier", "robot_sim", "target_collector", "run_manager"}
 VERSION = "0.1.0.dev1"  # the clone's own, to tell it from the ompo_ros of .venv
-FEW_STEPS = """
-/**/learner:
-  ros__parameters: {warmup: 256, source_ratio: 1.0, update_to_data: 0.5, learning: {threads: 1}}
-/**/run_manager:
-  ros__parameters: {episodes_before: 1, episodes_after: 1}
-"""
 
 
 def documented(command: str) -> list[str]:
@@ -70,6 +65,14 @@ def sourced(setup: Path) -> dict[str, str]:
     """The environment after `source install/setup.bash`."""
     shown = subprocess.run(["bash", "-c", f"source {setup} && env -0"], capture_output=True, text=True, check=True)
     return dict(line.split("=", 1) for line in shown.stdout.split("\0") if line)
+
+
+def short_run(settings: Path) -> str:
+    """The package's own settings of a run, with fewer episodes, source steps and updates."""
+    nodes = yaml.safe_load(settings.read_text())
+    nodes["/**/learner"]["ros__parameters"].update(source_ratio=1.0, update_to_data=0.5)
+    nodes["/**/run_manager"]["ros__parameters"].update(episodes_before=1, episodes_after=1)
+    return yaml.safe_dump(nodes)
 
 
 def files_of(pid: int) -> set[Path]:
@@ -119,9 +122,10 @@ def test_a_run_launched_from_the_install_space_uses_its_files_alone(workspace, t
     helped = subprocess.run(["ompo", "--help"], capture_output=True, text=True, check=True)
     assert "policy" in helped.stdout
 
-    (tmp_path / "few_steps.yaml").write_text(FEW_STEPS)
-    arguments = {"target": "mujoco", "real_time_factor": "0.0", "target_steps": "60", "run_dir": tmp_path / "run"}
-    run = Launched(tmp_path, "adapt.launch.py", {**arguments, "params_file": tmp_path / "few_steps.yaml"})
+    few_steps = tmp_path / "few_steps.yaml"
+    few_steps.write_text(short_run(install / "ompo_ros" / "share" / "ompo_ros" / "config" / "adapt.yaml"))
+    arguments = {"target": "mujoco", "real_time_factor": "0.0", "target_steps": "60", "params_file": few_steps}
+    run = Launched(tmp_path, "adapt.launch.py", {**arguments, "run_dir": tmp_path / "run"})
     try:
         used = files_of_nodes(run)
     finally:
