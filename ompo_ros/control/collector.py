@@ -116,10 +116,9 @@ class Collector:
         return self._send(state, state.position if way is None else way.next(state), now)
 
     def _play(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
-        by_now = state.at(now)
-        step = self.player.step(by_now, cube, now)
+        step = self.player.step(state, cube, now)
         if not isinstance(step, PlayedEpisode):
-            return self._send(state, by_now.position + INCREMENT * step, now)
+            return self._send(state, state.position + INCREMENT * step, now)
         self._stops = 0
         if not self.player.has_work:
             return Tick(self._stop(CollectorPhase.IDLE, "", state, now).command, step)
