@@ -4,8 +4,9 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction
 from launch.launch_description_entity import LaunchDescriptionEntity
 
-from ompo_ros.launching.arguments import declare, values_of
-from ompo_ros.launching.nodes import arguments_of, chosen_target, include, stay_on_this_machine
+from ompo_ros.launching.arguments import checked, declare, values_of
+from ompo_ros.launching.files import chosen_target
+from ompo_ros.launching.nodes import arguments_of, include, stay_on_this_machine
 from ompo_ros.launching.run_start import start_of
 
 ROLES = {"learner": ["learner"], "source": ["sources"], "target": ["robot_sim", "target"]}
@@ -15,11 +16,11 @@ PARTS = [part for parts in ROLES.values() for part in parts]
 def generate_launch_description() -> LaunchDescription:
     """Declare what the parts declare; which of them start is decided when the values are known."""
     given: set[str] = set()
+    declared = [*declare("role", "resume", target_domain="creeping"), *arguments_of(*PARTS)]
     return LaunchDescription(
         [
             OpaqueFunction(function=note_given, args=[given]),  # a declaration fills in its default
-            *declare("role", "resume", target_domain="creeping"),
-            *arguments_of(*PARTS),
+            *checked(__file__, declared),
             OpaqueFunction(function=start, args=[given]),
         ]
     )

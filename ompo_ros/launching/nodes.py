@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -113,13 +112,6 @@ def follows_clock(values: Values) -> bool:
 def lockstep(values: Values) -> bool:
     """Whether stand-in and arm node wait for each other."""
     return values["target"] != "real" and float(values["real_time_factor"]) == 0.0
-
-
-def chosen_target(values: Values) -> str:
-    """Take panda-gym for the stand-in where it can run."""
-    if values["target"] != "auto":
-        return values["target"]
-    return "panda_gym" if importlib.util.find_spec("pybullet") else "mujoco"
 
 
 def robot_namespace(values: Values) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ompo_ros.experiments import resumption
+from ompo_ros.launching.files import check_files
 from ompo_ros.launching.parameter_file import read_parameters
 from ompo_ros.run_id import run_id_of
 
@@ -31,6 +32,7 @@ def start_of(values: Mapping[str, str], given: Collection[str]) -> Start:
     if values["resume"] != "true":
         return Start(_with_identity(folder, _kept(folder, values)))
     values, changes = resumption.resumed_arguments(folder, values, given)
+    check_files(values, read_parameters(Path(values["params_file"]), values))
     report = resumption.finished_report(folder, int(values["target_steps"]))
     if report is not None:
         note = f"the run in {folder} is finished; a higher target_steps goes on with it"
@@ -57,6 +59,7 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
 def _kept(folder: Path, values: Mapping[str, str]) -> dict[str, str]:
     """Leave with a new run what it is started with; another role's run in the same folder keeps its own."""
     parameters = read_parameters(Path(values["params_file"]), values)
+    check_files(values, parameters)
     if values["role"] in _OWNERS or not resumption.kept_arguments(folder):
         return resumption.keep_start(folder, values, parameters.named_files())
     return dict(values)

@@ -8,6 +8,8 @@ from typing import NoReturn
 
 import yaml
 
+from ompo_ros.spelling import meant
+
 
 class ConfigFileError(ValueError):
     """A robot preset or domain file that cannot be used; the message begins with file and line."""
@@ -52,7 +54,7 @@ class YamlValue:
             key = YamlValue(key_node, self._path)
             name = str(key_node.value)
             if name not in allowed:
-                key.refuse(f"unknown name {name!r}; known here: {', '.join(allowed)}")
+                key.refuse(f"unknown name {name!r}; {meant(name, allowed)}")
             if name in entries:
                 key.refuse(f"{name!r} stands twice")
             entries[name] = YamlValue(value_node, self._path)
