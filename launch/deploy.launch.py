@@ -58,7 +58,7 @@ def nodes(values: Values) -> list[Node]:
         "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep(values),
     }
-    ended = endings.required("the policy controller", "the policy controller ended")
+    ended = endings.required("the policy controller", may_stop=True)
     controller = node("policy_controller", values, parameters, on_exit=ended)
     if not values["registry_dir"]:
         return [controller]

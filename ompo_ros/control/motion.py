@@ -28,10 +28,11 @@ _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reaso
 
 @dataclass(frozen=True)
 class Tick:
-    """What a tick brought: what to send, and an episode if one ended."""
+    """What a tick brought: what to send, an episode if one ended, and whether the arm only waits at home."""
 
     command: SafeCommand | None = None
     finished: PlayedEpisode | None = None
+    waits: bool = False
 
 
 class Motion:

@@ -11,6 +11,7 @@ from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.launch_description_entity import LaunchDescriptionEntity
 
+from ompo_ros.launching.screen import use_terminal
 from ompo_ros.nodes.all_parameters import NODES
 from ompo_ros.parameters import InvalidParameter, Parameter, parameters_of
 from ompo_ros.resources import resource_path
@@ -110,6 +111,7 @@ def checked(file: str, declared: Sequence[DeclareLaunchArgument]) -> list[Launch
 
 
 def _check_given(context: LaunchContext, file: str, known: Sequence[str]) -> None:
+    use_terminal()
     for name in _typed_names(sys.argv, file):
         if name not in known:
             raise InvalidArgument(f"{name}:= is no argument of {file}; {meant(name, known)}")

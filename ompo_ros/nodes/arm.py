@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -32,6 +33,7 @@ from ompo_ros.transitions import Origin
 
 _SILENCE: Final = 1.0  # s without a joint state until a node in lockstep brakes
 _REPORT_PERIOD: Final = 1.0  # s
+_FIGURES: Final = re.compile(r"[\d.]+")  # in a problem's text; while only they change it is the same problem
 _WIND_DOWN: Final = 2.0  # s that braking may take before the node ends all the same
 
 
@@ -129,7 +131,7 @@ class Arm:
         fault = states.fault or self._rivals.problem or self._dispatch.problem(states.silence) or hold
         tick = self._machine.tick(states.state, cube, now, fault)
         if tick.command is not None:
-            self._dispatch.send(tick.command, now)
+            self._dispatch.send(tick.command, now, waits=tick.waits)
         if tick.finished is not None:
             self._hand_over(tick.finished)
         self._after_tick()
@@ -164,7 +166,7 @@ class Arm:
     def _tell(self) -> None:
         """Say what is wrong when it begins, and that it is over when it ends."""
         problem, log = self._machine.problem, self._node.get_logger()
-        if problem == self._told:
+        if _FIGURES.sub("", problem) == _FIGURES.sub("", self._told):
             return
         if not problem:
             log.info(f"all is well: {self._machine.phase.value}")
