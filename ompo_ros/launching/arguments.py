@@ -137,10 +137,10 @@ def check_values(values: Mapping[str, str]) -> None:
 
 
 def _check_number(name: str, value: str, parameter: Parameter) -> None:
-    kind = type(parameter.default)
+    whole = isinstance(parameter.default, int)
     try:
-        parameter.check(kind(value))
+        parameter.check(int(value) if whole else float(value))
     except InvalidParameter as error:
         raise InvalidArgument(f"{name}:={value} is not within [{parameter.low:g}, {parameter.high:g}]") from error
     except ValueError as error:
-        raise InvalidArgument(f"{name}:={value} is no {'whole ' if kind is int else ''}number") from error
+        raise InvalidArgument(f"{name}:={value} is no {'whole ' if whole else ''}number") from error

@@ -61,7 +61,6 @@ class PolicyServer(Node):
         self._runtimes: dict[str, PolicyRuntime] = {}
         self._rng = np.random.default_rng()
         self._refused = 0
-        self._has_policy = False  # one is on policy/latest
         self._said: deque[float] = deque(maxlen=REFUSALS_SAID)  # when refusals were logged
         self._next_evaluation = 0.0
         self._evaluation = EvaluationClient(self, self._identity.run_id)
@@ -138,10 +137,10 @@ class PolicyServer(Node):
             return
         if policy is not None:
             self._channels[channel].publish(self._to_msg(policy, f"policy/{channel}"))
-            told = channel == LATEST and self._has_policy
-            log = self.get_logger().debug if told else self.get_logger().info  # a new one comes every few seconds
-            log(f"policy/{channel}: {policy.version}")
-            self._has_policy |= channel == LATEST
+            if channel == LATEST:
+                self.get_logger().info(f"policy/latest: {policy.version}", once=True)  # the next come every few seconds
+            else:
+                self.get_logger().info(f"policy/{channel}: {policy.version}")
 
     def _to_msg(self, policy: CheckedPolicy, channel: str) -> PolicyArtifact:
         return self._identity.sign(artifact_to_msg(policy.onnx, version=policy.version), channel)

@@ -16,9 +16,7 @@ from ompo_ros.nodes.wire.batches import BatchPublisher
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.transitions import Transitions
 
-_LONGEST_WAIT: Final = (
-    4.0  # s of a real arm for a learner that is behind, about as long as an episode and its homing take
-)
+_LONGEST_WAIT: Final = 4.0  # s of a real arm for a learner that is behind: about an episode and its homing
 _SILENCE: Final = 5.0  # s without the learner's status, which comes every second, until the arm holds
 
 

@@ -3,12 +3,12 @@
 import contextlib
 import datetime
 import functools
+import io
 import os
 import socket
 import sys
 import time
 from pathlib import Path
-from typing import TextIO
 
 Places = dict[str, set[str]]  # of "stdout" and "stderr": those of "screen" and "log" they go to
 _OUTPUTS: dict[str, Places] = {
@@ -22,9 +22,9 @@ class ScreenHandler:
     """Where the screen is, as a launch file may change it."""
 
     def __init__(self) -> None:
-        self.stream: TextIO | None = None  # None: the standard output
+        self.stream: io.TextIOBase | None = None  # None: the standard output
 
-    def setStream(self, stream: TextIO) -> None:  # noqa: N802 - as Python's own handlers spell it
+    def setStream(self, stream: io.TextIOBase) -> None:  # noqa: N802 - as Python's own handlers spell it
         self.stream = stream
 
 
