@@ -9,7 +9,7 @@ from launch_ros.actions import Node
 
 from ompo_ros.launching import endings
 from ompo_ros.launching.arguments import checked, declare, values_of
-from ompo_ros.launching.files import chosen_target
+from ompo_ros.launching.files import check_arm, chosen_target
 from ompo_ros.launching.nodes import (
     Values,
     arguments_of,
@@ -37,6 +37,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     if values["policy"] and values["registry_dir"]:
         raise RuntimeError("policy:= runs one file, registry_dir:= follows a registry's stable policy: choose one.")
     values["target"] = chosen_target(values)
+    check_arm(values)
     if values["run_id"] == "auto":
         values["run_id"] = new_run_id() if values["policy"] or values["registry_dir"] else ""
     return [

@@ -40,12 +40,17 @@ def pretrained_networks(values: Mapping[str, str]) -> str:
         raise InvalidArgument(f"pretrained:={name} is no file; give the path of one, auto or none") from error
 
 
-def check_files(values: Mapping[str, str], parameters: ParameterFile) -> None:
-    """Refuse what a node would refuse seconds later: a preset, a domain or networks that cannot be read."""
+def check_arm(values: Mapping[str, str]) -> None:
+    """Refuse a preset, a driver of it or a stand-in's domain that there is not."""
     _check("robot", lambda name: _load("robot", name), values)
     _check("driver", lambda name: load_robot(values["robot"], name), values)
     if values["target"] != "real":
         _check("target_domain", lambda name: _load("domain", name), values)
+
+
+def check_files(values: Mapping[str, str], parameters: ParameterFile) -> None:
+    """Refuse what a node would refuse seconds later: a preset, a domain or networks that cannot be read."""
+    check_arm(values)
     if values["role"] in ("all", "learner"):
         pretrained_networks(values)
     for key, kind, name in parameters.named():

@@ -103,7 +103,7 @@ def read_parameters(path: Path, values: Mapping[str, str]) -> ParameterFile:
     except OSError as error:
         raise InvalidParameterFile(f"params_file {path} cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidParameterFile(f"params_file {path} is not YAML: {error}") from error
+        raise InvalidParameterFile(f"params_file {path} is not YAML: {' '.join(str(error).split())}") from error
     namespace = [word for word in values["namespace"].split("/") if word]
     entries = [
         Entry(key, _name(path, key, namespace, int(values.get("num_sources", 256))), dict(_flat(parameters)))

@@ -55,7 +55,7 @@ class Screen(io.TextIOBase):
         if node := _NODES.fullmatch(line):
             name, level, text = node.groups()
             return None if level == "FATAL" else self._coloured(f"{name}: {text}", _COLOURS.get(level))
-        return None if self._is_ending else line  # tracebacks of nodes that were stopped while they started
+        return None if self._is_ending and line.startswith("[") else line  # a node's traceback, stopped at its start
 
     def _of_launch(self, level: str, name: str, text: str) -> str | None:
         colour = _COLOURS.get(level)

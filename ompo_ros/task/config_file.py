@@ -29,7 +29,7 @@ class YamlValue:
         except OSError as error:
             raise ConfigFileError(f"{path}: cannot be read: {error.strerror}") from error
         except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ConfigFileError(f"{path}: is not YAML: {error}") from error
+            raise ConfigFileError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
         if node is None:
             raise ConfigFileError(f"{path}:1: is empty, a mapping is needed")
         return cls(node, path)
