@@ -34,6 +34,7 @@ from ompo_ros.transitions import Origin
 _SILENCE: Final = 1.0  # s without a joint state until a node in lockstep brakes
 _REPORT_PERIOD: Final = 1.0  # s
 _FIGURES: Final = re.compile(r"[\d.]+")  # in a problem's text; while only they change it is the same problem
+_FIRST_STATE: Final = 10.0  # s in which a robot that starts beside the node may send its first state
 _WIND_DOWN: Final = 2.0  # s that braking may take before the node ends all the same
 
 
@@ -74,7 +75,7 @@ class Arm:
     ) -> None:
         self._node, self._identity, self._machine = node, identity, machine
         self._before_tick, self._after_tick, self._on_episode = before_tick, after_tick, on_episode
-        self._told = ""
+        self._told, self._began = "", time.monotonic()
         self._episodes = 0
         self._ending_by: float | None = None  # when to end at the latest, once asked to
         machine.enabled = given.enabled
@@ -166,7 +167,9 @@ class Arm:
     def _tell(self) -> None:
         """Say what is wrong when it begins, and that it is over when it ends."""
         problem, log = self._machine.problem, self._node.get_logger()
-        if _FIGURES.sub("", problem) == _FIGURES.sub("", self._told):
+        unheard = self._states.state is None and not self._states.fault
+        starting = unheard and time.monotonic() - self._began < _FIRST_STATE
+        if starting or _FIGURES.sub("", problem) == _FIGURES.sub("", self._told):
             return
         if not problem:
             log.info(f"all is well: {self._machine.phase.value}")
