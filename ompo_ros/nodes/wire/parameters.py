@@ -12,7 +12,7 @@ from ompo_ros.parameters import Parameter, Value, parameters_of, with_values
 from ompo_ros.spelling import meant
 
 OVERRIDES: Final[dict[str, Any]] = {"automatically_declare_parameters_from_overrides": True}
-"""What a node passes to rclpy's constructor, so that `declare` sees what was set by a wrong name."""
+"""Options for rclpy's constructor, so that `declare` sees parameters with unknown names."""
 
 _RCLPYS_OWN: Final = frozenset({"use_sim_time", "start_type_description_service"})
 Declared = TypeVar("Declared")
