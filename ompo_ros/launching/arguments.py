@@ -111,19 +111,21 @@ def checked(file: str, declared: Sequence[DeclareLaunchArgument]) -> list[Launch
 
 
 def _check_given(context: LaunchContext, file: str, known: Sequence[str]) -> None:
-    use_terminal()
-    for name in _typed_names(sys.argv, file):
+    typed = _typed(sys.argv, file)
+    if typed is not None:
+        use_terminal()
+    for name in typed or ():
         if name not in known:
             raise InvalidArgument(f"{name}:= is no argument of {file}; {meant(name, known)}")
     check_values(values_of(context))
 
 
-def _typed_names(words: Sequence[str], file: str) -> list[str]:
-    """The arguments on the command line of this launch file; a file that includes it has arguments of its own."""
+def _typed(words: Sequence[str], file: str) -> list[str] | None:
+    """The names on the command line of this launch file; None where another file includes it, with its own."""
     for i, word in enumerate(words):
         if Path(word).name == file and (words[i - 1] == "ompo_ros" or "/" in word):
             return [given.partition(":=")[0] for given in words[i + 1 :] if ":=" in given]
-    return []
+    return None
 
 
 def check_values(values: Mapping[str, str]) -> None:

@@ -26,7 +26,7 @@ from launch_ros.substitutions import FindPackageShare
 from ompo_ros.launching import endings
 from ompo_ros.launching.arguments import COMMON, declare, values_of
 from ompo_ros.launching.parameter_file import read_parameters
-from ompo_ros.launching.screen import use_terminal
+from ompo_ros.launching.screen import is_terminal
 from ompo_ros.resources import resource_path
 from ompo_ros.to_launch import DRAWS
 
@@ -103,7 +103,7 @@ def node(
         additional_env={
             _PROFILE: str(resource_path(f"config/{profile}")),
             "PYTHONUNBUFFERED": "1",
-            **(DRAWS if use_terminal() else {}),
+            **(DRAWS if is_terminal() else {}),
         },
         **options,
     )

@@ -83,13 +83,17 @@ _screen: Screen | None = None  # a process has one, and ends once
 _last_words: list[Callable[[], str]] = []
 
 
-def use_terminal() -> bool:
-    """Draw on the terminal if the launch has one; whether it does."""
+def use_terminal() -> None:
+    """Draw on the terminal if the launch has one."""
     global _screen
     if _screen is None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         _screen = Screen(sys.stdout)
         logging.launch_config.get_screen_handler().setStream(_screen)
         atexit.register(draw, "")
+
+
+def is_terminal() -> bool:
+    """Whether progress is drawn."""
     return _screen is not None
 
 
