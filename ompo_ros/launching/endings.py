@@ -47,7 +47,7 @@ def replaced(event: ProcessExited, context: LaunchContext) -> list[LaunchDescrip
     if context.is_shutdown:
         return []
     _fail_if_refused(event)
-    return _end(f"the run of {_node(event)} is over") if event.process_name in _over else []
+    return _end("the run is over") if event.process_name in _over else []
 
 
 def required(what: str, *, may_stop: bool = False) -> Handler:
