@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from ompo_ros.learning.config import ALGORITHMS, Config
     from ompo_ros.learning.factory import make_agent
     from ompo_ros.learning.metrics import Metrics
+    from ompo_ros.learning.stepping import StepLearner
 
-__all__ = ["ALGORITHMS", "Agent", "Config", "EmptyBuffer", "Metrics", "make_agent"]
+__all__ = ["ALGORITHMS", "Agent", "Config", "EmptyBuffer", "Metrics", "StepLearner", "make_agent"]
 _HOMES = {
     "ALGORITHMS": "config",
     "Agent": "agent",
     "Config": "config",
     "EmptyBuffer": "buffers",
     "Metrics": "metrics",
+    "StepLearner": "stepping",
     "make_agent": "factory",
 }
 
