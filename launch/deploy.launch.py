@@ -8,12 +8,12 @@ from launch.launch_description_entity import LaunchDescriptionEntity
 from launch_ros.actions import Node
 
 from ompo_ros.launching import endings
-from ompo_ros.launching.arguments import declare, values_of
+from ompo_ros.launching.arguments import checked, declare, values_of
+from ompo_ros.launching.files import check_arm, chosen_target
 from ompo_ros.launching.nodes import (
     Values,
     arguments_of,
     chosen,
-    chosen_target,
     in_namespace,
     include,
     lockstep,
@@ -27,13 +27,8 @@ from ompo_ros.run_id import new_run_id
 
 def generate_launch_description() -> LaunchDescription:
     """Declare what the controller needs besides the stand-in; what starts is decided when the values are known."""
-    return LaunchDescription(
-        [
-            *declare("policy", "registry_dir", "reward", "enabled", "dry_run", "speed_scale", params_file=""),
-            *arguments_of("robot_sim"),
-            OpaqueFunction(function=start),
-        ]
-    )
+    own = declare("policy", "registry_dir", "reward", "enabled", "dry_run", "speed_scale", params_file="")
+    return LaunchDescription([*checked(__file__, [*own, *arguments_of("robot_sim")]), OpaqueFunction(function=start)])
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
@@ -42,6 +37,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     if values["policy"] and values["registry_dir"]:
         raise RuntimeError("policy:= runs one file, registry_dir:= follows a registry's stable policy: choose one.")
     values["target"] = chosen_target(values)
+    check_arm(values)
     if values["run_id"] == "auto":
         values["run_id"] = new_run_id() if values["policy"] or values["registry_dir"] else ""
     return [
@@ -63,7 +59,7 @@ def nodes(values: Values) -> list[Node]:
         "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep(values),
     }
-    ended = endings.required("the policy controller", "the policy controller ended")
+    ended = endings.required("the policy controller", may_stop=True)
     controller = node("policy_controller", values, parameters, on_exit=ended)
     if not values["registry_dir"]:
         return [controller]

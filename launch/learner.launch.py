@@ -3,6 +3,7 @@
 from launch import LaunchDescription
 from launch_ros.actions import Node
 
+from ompo_ros.launching.files import pretrained_networks
 from ompo_ros.launching.nodes import REPLACED, Values, chosen, node, part, policy_server
 from ompo_ros.launching.run_start import folder_of
 
@@ -18,7 +19,6 @@ ARGUMENTS = (
     "speed_scale",
     "run_dir",
 )
-SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -29,13 +29,11 @@ def generate_launch_description() -> LaunchDescription:
 def start(values: Values) -> list[Node]:
     """The learner resumes from what is in the run's folder: it may have died."""
     folder = str(folder_of(values))
-    auto = SHIPPED.get(values["task"], "none")
-    pretrained = auto if values["pretrained"] == "auto" else values["pretrained"]
     learner = {
         **chosen(values, "task", "reward", "device"),
         "run_dir": folder,
         "resume": True,
-        "pretrained": "" if pretrained == "none" else pretrained,
+        "pretrained": pretrained_networks(values),
         "seed": int(values["seed"]),
         "target_steps": int(values["target_steps"]),
         "learning.algorithm": values["algorithm"],

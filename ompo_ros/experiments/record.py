@@ -57,7 +57,7 @@ class Episode:
 
 @dataclass
 class RunRecord:
-    """The data of the progress line and the report; its size does not grow with the run."""
+    """The data of progress and report; its size does not grow with the run."""
 
     target_steps: int  # asked for
     before: RecordedEvaluation | None = None
@@ -95,25 +95,3 @@ def _means(episodes: Sequence[Episode]) -> tuple[float, float]:
         return float("nan"), float("nan")
     n = len(episodes)
     return sum(episode.success for episode in episodes) / n, sum(episode.episode_return for episode in episodes) / n
-
-
-def progress_line(record: RunRecord) -> str:
-    """One line that says how the run goes."""
-    sample = record.last
-    if sample is None:
-        return "waiting for the first steps on the target"
-    success, value = record.now
-    first_success, first_value = record.at_start
-    pace = sample.target_steps / sample.seconds if sample.seconds > 0 else 0.0
-    to_go = max(record.target_steps - sample.target_steps, 0)
-    left = to_go / pace if pace > 0 and record.target_steps else float("nan")
-    return (
-        f"{sample.target_steps}/{record.target_steps or '∞'} steps, {record.episodes} episodes | "
-        f"success {success:.0%} (first {first_success:.0%}), return {value:.2f} (first {first_value:.2f}) | "
-        f"R gap {sample.r_local - sample.r_global:+.2f} | {sample.updates_per_second:.0f} updates/s | "
-        f"policy {sample.policy_version} | {_clock(left)} left"
-    )
-
-
-def _clock(seconds: float) -> str:
-    return "?" if seconds != seconds else f"{int(seconds // 60)}:{int(seconds % 60):02d}"

@@ -137,7 +137,10 @@ class PolicyServer(Node):
             return
         if policy is not None:
             self._channels[channel].publish(self._to_msg(policy, f"policy/{channel}"))
-            self.get_logger().info(f"policy/{channel}: {policy.version}")
+            if channel == LATEST:
+                self.get_logger().info(f"policy/latest: {policy.version}", once=True)  # the next come every few seconds
+            else:
+                self.get_logger().info(f"policy/{channel}: {policy.version}")
 
     def _to_msg(self, policy: CheckedPolicy, channel: str) -> PolicyArtifact:
         return self._identity.sign(artifact_to_msg(policy.onnx, version=policy.version), channel)

@@ -1,6 +1,6 @@
-"""What is reported of a run: the latest episodes beside the first, the time left, the curves and the text."""
+"""What is reported of a run: the latest episodes beside the first, the curves and the text."""
 
-from ompo_ros.experiments.record import WINDOW, Episode, RecordedEvaluation, RunRecord, Sample, progress_line
+from ompo_ros.experiments.record import WINDOW, Episode, RecordedEvaluation, RunRecord, Sample
 from ompo_ros.experiments.report import POINTS, curves, report, thinned
 
 
@@ -33,24 +33,6 @@ def test_the_latest_episodes_stand_beside_the_first():
         record.add_episode(episode(True, -1.0))
     assert record.at_start == (0.0, -4.0)
     assert record.now == (1.0, -1.0)
-
-
-def test_the_progress_line_says_all_a_user_asks_for():
-    record = RunRecord(target_steps=1000, last=sample())
-    record.add_episode(episode(True, -2.0))
-    line = progress_line(record)
-    assert "100/1000 steps, 1 episodes" in line
-    assert "success 100% (first 100%), return -2.00 (first -2.00)" in line
-    assert "R gap +0.75 | 40 updates/s | policy 3 | 1:30 left" in line
-
-
-def test_before_the_first_sample_and_without_an_end_there_is_a_line_too():
-    assert "waiting" in progress_line(RunRecord(target_steps=0))
-    assert "∞" in progress_line(RunRecord(target_steps=0, last=sample(seconds=0.0)))
-
-
-def test_a_run_past_its_steps_has_no_time_left():
-    assert "| 0:00 left" in progress_line(RunRecord(target_steps=90, last=sample()))
 
 
 def test_the_report_shows_both_evaluations_and_the_settings():

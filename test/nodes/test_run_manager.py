@@ -139,6 +139,32 @@ def be_refused_and_ask_again(learner, manager, launch_context):
 
 
 @pytest.mark.launch(fixture=graph)
+def test_the_arm_holds_for_a_paused_learner_and_waits_for_one_that_is_behind(
+    learner, collector, launch_context, tmp_path
+):
+    episodes = tmp_path / "episodes.csv"
+    steps = []
+
+    def note(report: DiagnosticArray) -> None:
+        for status in report.status:
+            steps.extend(entry.value for entry in status.values if entry.key == "target_steps")
+
+    learner.node.create_subscription(DiagnosticArray, "/diagnostics", note, 10)
+    learner.publish_policy()
+    learner.report_until(lambda: len(lines_of(episodes)) > 2)
+    learner.status.state = LearnerStatus.PAUSED
+    with alive(learner):
+        assert wait_for_line(launch_context, collector, "holding: the learner is paused")
+        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
+        learner.status.state, learner.status.behind = LearnerStatus.TRAINING, True
+        assert wait_for_line(launch_context, collector, "all is well: homing")
+        steps.clear()  # a real arm would play an episode every few seconds
+        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
+        learner.status.behind = False
+        learner.spin_until(lambda: len(set(steps[-3:])) > 1, timeout=60)
+
+
+@pytest.mark.launch(fixture=graph)
 def test_a_killed_run_manager_leaves_what_it_knew_and_the_next_goes_on(learner, manager, launch_context, tmp_path):
     metrics, episodes = tmp_path / "metrics.csv", tmp_path / "episodes.csv"
     learner.publish_policy()
