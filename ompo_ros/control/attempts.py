@@ -19,29 +19,34 @@ class Attempts:
     def __init__(self, task: Task, goal: FloatArray) -> None:
         self._task = task
         self.goal = check_goal(task, goal)
+        self.outcome = ""  # of the last goal that was sent, once it is judged
+        self._wanted = False  # whether the goal was sent and is not yet judged
         self._attempt: EpisodeRecorder | None = None
-        self._made = self._successes = 0
+        self._goals = self._made = self._successes = 0
 
     def aim(self, goal: FloatArray) -> None:
         """Take another goal (3,), or raise ValueError and keep the one before."""
         self.goal = check_goal(self._task, goal)
-        self._attempt = None
-
-    def begin(self) -> None:
-        """Begin an attempt at the goal."""
-        self._attempt = EpisodeRecorder(self._task, deterministic=True)
+        self._attempt, self._wanted, self.outcome = None, True, ""
+        self._goals += 1
 
     def abandon(self) -> None:
-        """Forget the attempt under way: it counts for nobody."""
+        """Forget the attempt under way, it counts for nobody; the next observation begins another one."""
         self._attempt = None
 
     def observe(self, obs: Float32Array) -> PlayedEpisode | None:
-        """Take in an observation; gives the attempt if its time is over."""
-        if self._attempt is None or not self._attempt.observe(obs):
+        """Take in an observation of an arm that runs; gives the attempt at the goal if its time is over."""
+        if not self._wanted:
             return None
-        finished, self._attempt = self._attempt.finish(), None
+        if self._attempt is None:
+            self._attempt = EpisodeRecorder(self._task, deterministic=True)
+        if not self._attempt.observe(obs):
+            return None
+        finished, self._attempt, self._wanted = self._attempt.finish(), None, False
         self._made += 1
         self._successes += finished.success
+        distance, what = 1e3 * float(self._task.distance(obs)), "reached" if finished.success else "missed"
+        self.outcome = f"{what}: {distance:.0f} mm away after {finished.steps} steps"
         return finished
 
     def act(self, action: FloatArray, policy_version: int) -> None:
@@ -50,11 +55,21 @@ class Attempts:
             self._attempt.act(action.astype(np.float32), policy_version)
 
     def figures(self) -> dict[str, str | int]:
+        low, high = self._task.goal_box
         return {
-            "goal": " ".join(f"{x:.3f}" for x in self.goal),
+            "goal": spelled(self.goal),
+            "goal_low": spelled(low),
+            "goal_high": spelled(high),
+            "goal_outcome": self.outcome or ("under way" if self._wanted else "none was sent"),
+            "goals": self._goals,
             "attempts": self._made,
             "successes": self._successes,
         }
+
+
+def spelled(point: FloatArray) -> str:
+    """A point as it is logged and reported, m."""
+    return " ".join(f"{x:.3f}" for x in point)
 
 
 def check_goal(task: Task, goal: FloatArray) -> FloatArray:
