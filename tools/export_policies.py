@@ -1,4 +1,4 @@
-"""Writes the policies in models/policies from the networks beside them: `tools/with_ros python tools/export_policies.py`.
+"""Writes the policies in models/policies from the networks there: `tools/with_ros python tools/export_policies.py`.
 
 A policy carries the joint names of its robot, so there is one for each arm that the networks fit.
 """

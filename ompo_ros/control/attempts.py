@@ -10,6 +10,7 @@ from ompo_ros.control.episode import EpisodeRecorder, PlayedEpisode
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import Float32Array, Task
 
+UNDER_WAY: Final = "under way"
 _TOLERANCE: Final = 1e-3  # m by which a goal may be out of the task's box
 
 
@@ -60,7 +61,7 @@ class Attempts:
             "goal": spelled(self.goal),
             "goal_low": spelled(low),
             "goal_high": spelled(high),
-            "goal_outcome": self.outcome or ("under way" if self._wanted else "none was sent"),
+            "goal_outcome": self.outcome or (UNDER_WAY if self._wanted else "none was sent"),
             "goals": self._goals,
             "attempts": self._made,
             "successes": self._successes,
