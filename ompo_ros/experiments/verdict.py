@@ -35,7 +35,7 @@ def verdict(before: RecordedEvaluation | None, after: RecordedEvaluation | None)
     elif high < 0:
         claim = f"Adaptation did harm: success fell by {-change:.0f} points"
     else:
-        claim = f"No change is proven: success went by {change:+.0f} points"
+        claim = f"No change is proven: success changed by {change:+.0f} points"
     more = "" if low > 0 or high < 0 else " More evaluated episodes (episodes_before, episodes_after) narrow it."
     return (
         f"{claim}, from {_shown(before)} to {_shown(after)}. "
