@@ -1,4 +1,4 @@
-"""A user's goal, and the attempts at it that count: an episode's time without a stop, a swap or another goal."""
+"""A user's goal and the attempts at it; an attempt counts if no stop, policy change or new goal interrupts it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import Float32Array, Task
 
 UNDER_WAY: Final = "under way"
-_TOLERANCE: Final = 1e-3  # m by which a goal may be out of the task's box
+_TOLERANCE: Final = 1e-3  # m that a goal may lie outside the task's box
 
 
 class Attempts:
@@ -26,17 +26,17 @@ class Attempts:
         self._goals = self._made = self._successes = 0
 
     def aim(self, goal: FloatArray) -> None:
-        """Take another goal (3,), or raise ValueError and keep the one before."""
+        """Set another goal (3,), or raise ValueError and keep the last one."""
         self.goal = check_goal(self._task, goal)
         self._attempt, self._wanted, self.outcome = None, True, ""
         self._goals += 1
 
     def abandon(self) -> None:
-        """Forget the attempt under way, it counts for nobody; the next observation begins another one."""
+        """Drop the current attempt, which is not counted; the next observation begins another one."""
         self._attempt = None
 
     def observe(self, obs: Float32Array) -> PlayedEpisode | None:
-        """Take in an observation of an arm that runs; gives the attempt at the goal if its time is over."""
+        """Add an observation of a running arm; returns the attempt at the goal when its time is over."""
         if not self._wanted:
             return None
         if self._attempt is None:
@@ -74,7 +74,7 @@ def spelled(point: FloatArray) -> str:
 
 
 def check_goal(task: Task, goal: FloatArray) -> FloatArray:
-    """Give the goal (3,) back if the task has such goals; ValueError says where they lie."""
+    """Return the goal (3,) if it is inside the task's box; otherwise ValueError names the box."""
     low, high = task.goal_box
     if goal.shape != (3,) or not np.isfinite(goal).all():
         raise ValueError(f"goal {goal.tolist()}: three finite coordinates are needed")

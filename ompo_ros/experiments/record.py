@@ -1,4 +1,4 @@
-"""What a run was like, as it goes: episodes on the target, the learner's figures, evaluations before and after."""
+"""The record of a run: episodes on the target, the learner's metrics, evaluations before and after."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-WINDOW = 20  # exploration episodes behind the running success and return
+WINDOW = 20  # exploration episodes in the running success and return
 
 
 def column(text: str) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -62,19 +62,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class Episode:
-    """One row of episodes.csv: an exploration episode on the target, or one that was broken off."""
+    """One row of episodes.csv: an exploration episode on the target, whole or interrupted."""
 
     seconds: float = column("Seconds since exploration began, when the episode ended.")
     policy_version: int = column("Policy at its last step; 0: random actions.")
     steps: int = column("Steps it took.")
-    dropped: int = column("1: broken off and not learned from, 0: played to its end.")
+    dropped: int = column("1: interrupted and not learned from, 0: whole.")
     success: int = column("1: ended at the goal, 0: did not.")
     episode_return: float = column("Sum of its rewards, undiscounted.")
 
 
 @dataclass
 class RunRecord:
-    """What the progress line and the report are made from; its size does not grow with the run."""
+    """The data of the progress line and the report; its size does not grow with the run."""
 
     target_steps: int  # asked for
     before: RecordedEvaluation | None = None
