@@ -21,14 +21,14 @@ class Attempts:
         self._task = task
         self.goal = check_goal(task, goal)
         self.outcome = ""  # of the last goal that was sent, once it is judged
-        self._wanted = False  # whether the goal was sent and is not yet judged
+        self.is_under_way = False  # whether the goal was sent and is not yet judged
         self._attempt: EpisodeRecorder | None = None
         self._goals = self._made = self._successes = 0
 
     def aim(self, goal: FloatArray) -> None:
         """Set another goal (3,), or raise ValueError and keep the last one."""
         self.goal = check_goal(self._task, goal)
-        self._attempt, self._wanted, self.outcome = None, True, ""
+        self._attempt, self.is_under_way, self.outcome = None, True, ""
         self._goals += 1
 
     def abandon(self) -> None:
@@ -37,13 +37,13 @@ class Attempts:
 
     def observe(self, obs: Float32Array) -> PlayedEpisode | None:
         """Add an observation of a running arm; returns the attempt at the goal when its time is over."""
-        if not self._wanted:
+        if not self.is_under_way:
             return None
         if self._attempt is None:
             self._attempt = EpisodeRecorder(self._task, deterministic=True)
         if not self._attempt.observe(obs):
             return None
-        finished, self._attempt, self._wanted = self._attempt.finish(), None, False
+        finished, self._attempt, self.is_under_way = self._attempt.finish(), None, False
         self._made += 1
         self._successes += finished.success
         distance, what = 1e3 * float(self._task.distance(obs)), "reached" if finished.success else "missed"
@@ -61,7 +61,7 @@ class Attempts:
             "goal": spelled(self.goal),
             "goal_low": spelled(low),
             "goal_high": spelled(high),
-            "goal_outcome": self.outcome or (UNDER_WAY if self._wanted else "none was sent"),
+            "goal_outcome": self.outcome or (UNDER_WAY if self.is_under_way else "none was sent"),
             "goals": self._goals,
             "attempts": self._made,
             "successes": self._successes,

@@ -77,6 +77,11 @@ class Controller:
         return self._attempts.goal
 
     @property
+    def is_under_way(self) -> bool:
+        """Whether the goal was sent and is not yet judged."""
+        return self._attempts.is_under_way
+
+    @property
     def outcome(self) -> str:
         """How the last goal that was sent ended; empty until then."""
         return self._attempts.outcome

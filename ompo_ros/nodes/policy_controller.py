@@ -58,6 +58,7 @@ class PolicyController(Node):
         try:
             if msg.header.frame_id != self._frame:
                 raise ValueError(f"frame {msg.header.frame_id!r}: goals are given in {self._frame!r}")
+            before = self._controller.goal if self._controller.is_under_way else None
             self._controller.go_to(np.array([msg.point.x, msg.point.y, msg.point.z]))
         except ValueError as error:
             self.get_logger().error(f"refused a goal, keeping the one before: {error}")
@@ -65,7 +66,8 @@ class PolicyController(Node):
         phase, problem = self._controller.phase, self._controller.problem
         waits = "" if phase is ControllerPhase.RUNNING else f"; the arm waits: {problem or phase.value}"
         waits += f", run `{ENABLE}`" if phase is ControllerPhase.DISABLED else ""
-        self.get_logger().info(f"goal {spelled(self._controller.goal)} accepted{waits}")
+        instead = "" if before is None else f" instead of {spelled(before)}, which was under way"
+        self.get_logger().info(f"goal {spelled(self._controller.goal)} accepted{instead}{waits}")
 
     def _on_attempt(self, attempt: PlayedEpisode, _: EpisodeSummary) -> None:
         log = self.get_logger().info if attempt.success else self.get_logger().warning

@@ -43,6 +43,15 @@ def ompo(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([command, *arguments], capture_output=True, text=True, timeout=100)
 
 
+def wait_for_status(text: str) -> None:
+    seen = ""
+    for _ in range(20):  # each look takes seconds
+        if text in seen:
+            return
+        seen = ompo("status").stdout
+    raise AssertionError(f"no {text!r} in:\n{seen}")
+
+
 class User(Probe):
     """Sends the arm from goal to goal."""
 
@@ -114,11 +123,12 @@ def test_stable_moves_back_when_the_arm_that_runs_it_changes(start, user, tmp_pa
 def test_without_arguments_the_shipped_policy_goes_to_the_goals_that_a_shell_sends(start):
     launched = start()
     launched.wait_for("policy 1 takes over")
+    wait_for_status("policy_controller on panda: disabled")
     waiting = ompo("goal", "0.55", "0.1", "0.2")
     assert waiting.returncode == 0, waiting.stderr
     assert waiting.stdout.splitlines() == [
         "goal 0.550 0.100 0.200 accepted",
-        "the arm does not move: disabled: run `ompo enable`",
+        "the arm does not move (disabled): run `ompo enable`",
     ]
     assert ompo("enable").returncode == 0
     launched.wait_for("goal 0.550 0.100 0.200 reached: ")

@@ -70,7 +70,7 @@ class GoalClient:
         if figures["goal_outcome"] != UNDER_WAY:
             return f"goal {wanted} {figures['goal_outcome']}"
         hint = f": run `{ENABLE}`" if figures["phase"] == ControllerPhase.DISABLED.value else ""
-        return f"the arm does not move: {self._report.message if self._report else ''}{hint}"
+        return f"the arm does not move ({self._report.message if self._report else 'no report'}){hint}"
 
     @property
     def _report(self) -> ArmReport | None:
