@@ -36,7 +36,7 @@ class Commands:
         self._life = _LIFE * robot.period
         qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, lifespan=Duration(seconds=self._life))
         self._publisher = node.create_publisher(command_type(robot), topic, qos)
-        self._sent = 0.0
+        self._left = 0.0
         self._delivery = Delivery.ARRIVED
         self._missed = False  # an acknowledgement of the last command
 
@@ -51,21 +51,22 @@ class Commands:
         if left > due:
             return None
         self._publisher.publish(message)
-        self._sent, self._delivery, self._missed = time.monotonic(), Delivery.PENDING, False
-        if self._sent > due + _SLACK:
-            self._delivery = Delivery.LOST
+        late = time.monotonic() > due + _SLACK
+        self._left, self._missed = left, False
+        self._delivery = Delivery.LOST if late else Delivery.PENDING
         return left
 
     def delivery(self) -> Delivery:
         """Whether the last command arrived; call it every period.
 
-        An expired command is no longer acknowledged. If this node itself was stopped and did not check in time, the
-        command has most likely arrived.
+        DDS waits for no acknowledgement of an expired command, so its answer counts only if it came before that. If
+        this node itself was stopped and did not check in time, the command has most likely arrived.
         """
         if self._delivery is Delivery.PENDING:
-            if time.monotonic() - self._sent > self._life:
+            acknowledged = self._publisher.wait_for_all_acked(_AT_ONCE)
+            if time.monotonic() - self._left >= self._life:
                 self._delivery = Delivery.LOST if self._missed else Delivery.ARRIVED
-            elif self._publisher.wait_for_all_acked(_AT_ONCE):
+            elif acknowledged:
                 self._delivery = Delivery.ARRIVED
             else:
                 self._missed = True
