@@ -1,6 +1,4 @@
-"""Runs a policy on a robot without learning: a file, or the stable policy of a server; the arm waits to be enabled."""
-
-from pathlib import Path
+"""Runs a policy on a robot without learning; the arm waits to be enabled, then goes to the goals on `goal`."""
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction
@@ -9,6 +7,7 @@ from launch_ros.actions import Node
 
 from ompo_ros.launching import endings
 from ompo_ros.launching.arguments import checked, declare, values_of
+from ompo_ros.launching.deployment import deployment_of
 from ompo_ros.launching.files import check_arm, chosen_target
 from ompo_ros.launching.nodes import (
     Values,
@@ -34,15 +33,16 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Start the controller, and what it needs of server and stand-in."""
     values = values_of(context)
-    if values["policy"] and values["registry_dir"]:
-        raise RuntimeError("policy:= runs one file, registry_dir:= follows a registry's stable policy: choose one.")
+    deployment = deployment_of(values)
+    values |= {"policy": deployment.policy, "registry_dir": deployment.registry_dir}
     values["target"] = chosen_target(values)
     check_arm(values)
     if values["run_id"] == "auto":
-        values["run_id"] = new_run_id() if values["policy"] or values["registry_dir"] else ""
+        values["run_id"] = new_run_id() if deployment.runs_alone else ""
+    waits = "" if values["enabled"] == "true" else "; `ompo enable` lets the arm move"
     return [
         *(stay_on_this_machine() if values["target"] != "real" else []),
-        LogInfo(msg=f"deploying {values['policy'] or 'the stable policy'} to {values['target']}"),
+        LogInfo(msg=f"deploying {deployment} to {values['target']}{waits}, `ompo goal X Y Z` sends it to a goal"),
         include("robot_sim", values),
         in_namespace(values, nodes),
     ]
@@ -53,7 +53,7 @@ def nodes(values: Values) -> list[Node]:
     parameters = {
         **chosen(values, "task", "reward", "robot", "driver"),
         "robot_namespace": robot_namespace(values),
-        "policy": str(Path(values["policy"]).expanduser().resolve()) if values["policy"] else "",
+        "policy": values["policy"],
         "enabled": values["enabled"] == "true",
         "dry_run": values["dry_run"] == "true",
         "speed_scale": float(values["speed_scale"]),
@@ -63,4 +63,4 @@ def nodes(values: Values) -> list[Node]:
     controller = node("policy_controller", values, parameters, on_exit=ended)
     if not values["registry_dir"]:
         return [controller]
-    return [controller, policy_server(values, str(Path(values["registry_dir"]).expanduser().resolve()))]
+    return [controller, policy_server(values, values["registry_dir"])]

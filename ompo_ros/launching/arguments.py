@@ -57,8 +57,12 @@ ARGUMENTS = {
     "run_dir": Argument("", "Folder of the run. Empty: runs/<task>-<time>."),
     "resume": Argument("false", "Go on with the run in run_dir, with its own arguments.", _FLAG),
     "role": Argument("all", "Which part runs on this machine.", ("all", "learner", "source", "target")),
-    "policy": Argument("", "ONNX file to run. Empty: follow policy/stable of a policy server in the namespace."),
-    "registry_dir": Argument("", "Start a policy server on this folder (a run's `policies`). Empty: none."),
+    "policy": Argument(
+        "auto",
+        "ONNX file to run. auto: the one that comes with the package. "
+        "stable: follow policy/stable of a policy server in the namespace.",
+    ),
+    "registry_dir": Argument("", "Run what is stable in this folder, a run's `policies`. Empty: run `policy`."),
     "enabled": Argument("false", "Move at once instead of waiting for `ompo enable`.", _FLAG),
     "dry_run": Argument("false", "Do everything but command the robot.", _FLAG),
     "run_id": Argument(

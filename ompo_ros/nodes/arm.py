@@ -100,6 +100,8 @@ class Arm:
         node.create_timer(_REPORT_PERIOD, self._report, clock=STEADY)
         dry = " (dry run: none is sent)" if given.dry_run else ""
         node.get_logger().info(f"{contract.task} on {robot.name}, commands on {topic}{dry}")
+        if excluded := machine.motion.task.excluded_goals(robot):
+            node.get_logger().warning(excluded)
 
     def wind_down(self) -> None:
         """Brake, and end when the arm is at rest."""

@@ -9,20 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact
-from ompo_msgs.srv import SetEnabled
+from ompo_msgs.srv import JudgePolicy, SetEnabled
 from rclpy.node import Node
 from rclpy.task import Future
 
 from ompo_ros.experiments import progress
-from ompo_ros.experiments.record import Episode, RecordedEvaluation, Sample
+from ompo_ros.experiments.record import Episode, Judgement, RecordedEvaluation, Sample
 from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import keep_arguments
 from ompo_ros.experiments.run_folder import RunFolder
+from ompo_ros.experiments.verdict import verdict
 from ompo_ros.nodes.parameters import RunManagerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
 from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import Identity, enabling_request
+from ompo_ros.nodes.wire.judgement_client import JudgementClient
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.nodes.wire.run_end import RunEnd
@@ -70,6 +72,7 @@ class RunManager(Node):
         self._next_waiting_line = time.monotonic() + _WAITING_PERIOD
         self._wanted: _Wanted | None = None
         self._evaluation = EvaluationClient(self, self._identity.run_id)
+        self._judgement = JudgementClient(self)
         self._run_end = RunEnd(self, self._identity)
         self._enable = self.create_client(SetEnabled, "target_collector/set_enabled")
         ours = self._identity.only_ours
@@ -135,13 +138,35 @@ class RunManager(Node):
             self._report(None)
             return
         self.get_logger().info(f"the run's steps are taken; evaluating the result, {self._episodes_after} episodes")
-        self._play("the result", self._episodes_after, self._report)
+        self._play("the result", self._episodes_after, self._judge)
+
+    def _judge(self, after: RecordedEvaluation | None) -> None:
+        """Have the policy server put what was just evaluated on stable, if it passes; then report."""
+        if after is None:
+            self._report(None)
+            return
+        request = JudgePolicy.Request(
+            run_id=self._identity.run_id,
+            version=after.policy_version,
+            episodes=after.episodes,
+            successes=after.successes,
+            mean_return=after.mean_return,
+        )
+
+        def on_judged(stable: bool, why: str) -> None:
+            self._record.judgement = Judgement(stable, why)
+            self._report(after)
+
+        self._judgement.judge(request, on_judged)
 
     def _report(self, after: RecordedEvaluation | None) -> None:
         if after is not None or not self._episodes_after:
             self._record.after, self._record.finished = after, self._record.target_steps
         self.get_logger().info(f"before: {self._record.before or 'not evaluated'}")
         self.get_logger().info(f"after:  {after or 'not evaluated'}")
+        self.get_logger().info(verdict(self._record.before, self._record.after))
+        if after is not None and self._record.judgement is not None:
+            self.get_logger().info(f"policy {after.policy_version} {self._record.judgement}")
         self._write(lambda: self.get_logger().info(f"report: {write_report(self._folder, self._settings)}"))
         self._write(self._folder.keep_evaluations)
         self._unreported = False

@@ -91,6 +91,8 @@ def test_a_run_goes_from_first_step_to_report_by_itself(start):
         p.name for p in run.run_dir.iterdir()
     }
     assert (run.run_dir / "params.yaml").read_text() == PARAMETERS
+    explained = (run.run_dir / "README.md").read_text()
+    assert [path.name for path in run.run_dir.iterdir() if path.name not in explained] == []
     assert run.left_behind() == []
     assert_learned(run.run_dir)
 
@@ -100,6 +102,7 @@ def assert_learned(run_dir: Path) -> None:
     learned = checkpoint.load(checkpoint.newest_good(run_dir / "checkpoints"), "cpu")
     registry = Registry(run_dir / "policies", read_only=True)
     policy = registry.load(registry.active("latest"))
+    assert policy.manifest.evaluation.episodes == 3, "the run's own evaluation is not in its last policy"
     obs = np.random.default_rng(0).standard_normal(learned.obs_dim, np.float32)
     action = PolicyRuntime(policy.onnx, Task("reach", "dense").contract).act(obs)
     np.testing.assert_allclose(action, learned.act(obs, deterministic=True), atol=1e-5)
