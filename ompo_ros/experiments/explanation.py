@@ -20,6 +20,8 @@ _FILES = {
     "belief.yaml": "What the identifier found out about the arm; the simulated arms are drawn from it.",
     "launch.json, params.yaml, config/": "The launch arguments and copies of the parameter file, presets and "
     "domains that the run was started with; a resumed run reads these.",
+    "learner.lock": "Held by the learner that writes here, so that no second one does.",
+    "README.md": "This page.",
     "run_id": "Identity that the nodes of this run share.",
     "policy_version.json": "The last version number that was given to weights.",
 }

@@ -70,8 +70,11 @@ class PolicyController(Node):
         self.get_logger().info(f"goal {spelled(self._controller.goal)} accepted{instead}{waits}")
 
     def _on_attempt(self, attempt: PlayedEpisode, _: EpisodeSummary) -> None:
-        log = self.get_logger().info if attempt.success else self.get_logger().warning
-        log(f"goal {spelled(self._controller.goal)} {self._controller.outcome}")
+        text = f"goal {spelled(self._controller.goal)} {self._controller.outcome}"
+        if attempt.success:
+            self.get_logger().info(text)
+        else:  # rclpy allows one severity per place of call
+            self.get_logger().warning(text)
 
     def _after_tick(self) -> None:
         """Report which policy took over, and let the next one be loaded until the next tick."""

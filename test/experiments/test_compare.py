@@ -122,5 +122,5 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
 def test_a_gap_is_a_simulator_and_a_domain():
     assert str(Gap.of("creeping")) == "panda_gym:creeping"
     assert Gap.of("mujoco:a/b.yaml") == Gap("mujoco", "a/b.yaml")
-    with pytest.raises(Exception, match="no simulator"):
+    with pytest.raises(Exception, match="not a simulator"):
         Gap.of("gazebo:creeping")
