@@ -8,7 +8,7 @@ from ompo_ros.launching.arguments import declare, values_of
 from ompo_ros.launching.nodes import arguments_of, chosen_target, include, stay_on_this_machine
 from ompo_ros.launching.run_start import start_of
 
-ROLES = {"learner": ["learner"], "source": ["sources"], "target": ["robot_sim", "target"]}
+ROLES = {"learner": ["learner", "recorder"], "source": ["sources"], "target": ["robot_sim", "target"]}
 PARTS = [part for parts in ROLES.values() for part in parts]
 
 

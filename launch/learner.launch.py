@@ -1,5 +1,7 @@
 """The learner's side of a run: the learner, the policy server, and who identifies the arm for the sources."""
 
+from pathlib import Path
+
 from launch import LaunchDescription
 from launch_ros.actions import Node
 
@@ -13,6 +15,7 @@ ARGUMENTS = (
     "setting",
     "algorithm",
     "pretrained",
+    "warm_start",
     "device",
     "target_steps",
     "speed_scale",
@@ -32,10 +35,11 @@ def start(values: Values) -> list[Node]:
     auto = SHIPPED.get(values["task"], "none")
     pretrained = auto if values["pretrained"] == "auto" else values["pretrained"]
     learner = {
-        **chosen(values, "task", "reward", "device"),
+        **chosen(values, "task", "reward", "robot", "device"),
         "run_dir": folder,
         "resume": True,
         "pretrained": "" if pretrained == "none" else pretrained,
+        "warm_start": ",".join(str(Path(path).resolve()) for path in values["warm_start"].split(",") if path),
         "seed": int(values["seed"]),
         "target_steps": int(values["target_steps"]),
         "learning.algorithm": values["algorithm"],

@@ -87,6 +87,12 @@ class Agent(ABC):
         self.normalizer.update(transitions.obs)
         self.reward.update(transitions.reward)
 
+    def recall(self, transitions: Transitions) -> None:
+        """Take in what earlier runs recorded, as `observe` does what comes now; it counts as no step of this run."""
+        self.experience.recall(transitions)
+        self.normalizer.update(transitions.obs)
+        self.reward.update(transitions.reward)
+
     @property
     def ready(self) -> bool:
         """Whether `update` has data to learn from."""

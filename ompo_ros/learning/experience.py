@@ -53,12 +53,7 @@ class Experience:
 
     def add(self, transitions: Transitions) -> None:
         """Take a batch in whole, or raise InvalidData and take nothing."""
-        if transitions.obs_dim != self.layout.obs_dim:
-            raise InvalidData("obs", f"has {transitions.obs_dim} dimensions, {self.layout.obs_dim} are needed")
-        if transitions.act_dim != self.layout.act_dim:
-            raise InvalidData("action", f"has {transitions.act_dim} dimensions, {self.layout.act_dim} are needed")
-        if np.abs(transitions.action).max() > 1.0 + 1e-6:
-            raise InvalidData("action", "leaves [-1, 1], the range of the policy's squash")
+        self._check(transitions)
         fresh = self._all_fresh or transitions.origin is Origin.TARGET
         rows = pack(transitions, self.layout)
         self.seen[transitions.origin] += len(transitions)
@@ -67,6 +62,20 @@ class Experience:
             self._add_global(rows)
         if fresh:
             self._add_fresh(rows)
+
+    def recall(self, transitions: Transitions) -> None:
+        """Put what earlier runs recorded into D_G, whoever made it: old data, and no step of this run."""
+        self._check(transitions)
+        self._add_initial(transitions.obs[transitions.step == 0], fresh=False)
+        self._add_global(pack(transitions, self.layout))
+
+    def _check(self, transitions: Transitions) -> None:
+        if transitions.obs_dim != self.layout.obs_dim:
+            raise InvalidData("obs", f"has {transitions.obs_dim} dimensions, {self.layout.obs_dim} are needed")
+        if transitions.act_dim != self.layout.act_dim:
+            raise InvalidData("action", f"has {transitions.act_dim} dimensions, {self.layout.act_dim} are needed")
+        if np.abs(transitions.action).max() > 1.0 + 1e-6:
+            raise InvalidData("action", "leaves [-1, 1], the range of the policy's squash")
 
     def _add_initial(self, obs: np.ndarray[tuple[int, ...], np.dtype[np.float32]], fresh: bool) -> None:
         """Keep the target's initial states; until there is one, the sources' stand in."""

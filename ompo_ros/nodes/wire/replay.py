@@ -1,0 +1,92 @@
+"""Plays a recording on the topics it was recorded from, where no robot and no run can hear it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from ompo_ros.nodes.wire.run_topics import DIAGNOSTICS, LATCHED_TYPES, kind_of
+from ompo_ros.recording.reader import Recording
+
+NAME: Final = "ompo_replay"
+_COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
+_ONLOOKERS: Final = {"monitor", "recorder"}  # may hear commands, since neither moves an arm
+_ELSEWHERE: Final = "play it with a ROS_DOMAIN_ID of its own"
+_SETTLE: Final = 3.0  # s in which a robot or a run on the graph is found
+_LOOK_PERIOD: Final = 1.0  # s between two looks for one
+
+
+class NotAlone(RuntimeError):
+    """A robot or a run is there, which must not hear a recording; the message says who."""
+
+
+class Replay:
+    """Publishes recorded messages as they were, at their own pace times a factor; 0: as fast as possible."""
+
+    def __init__(self, recordings: Sequence[Recording], speed: float) -> None:
+        self._recordings, self._speed = recordings, speed
+        self._kinds = {message.topic: message.kind for recording in recordings for message in recording.messages()}
+        os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        rclpy.init()
+        self._node = Node(NAME, start_parameter_services=False)
+        self._next_look = 0.0
+
+    def play(self) -> int:
+        """Play all messages in order and give their number; raises NotAlone, and sends nothing more."""
+        self._wait_until(time.monotonic() + _SETTLE)
+        publishers = {
+            topic: self._node.create_publisher(_message_class(kind), topic, _qos(kind))
+            for topic, kind in self._kinds.items()
+        }
+        played, began, first = 0, time.monotonic(), 0
+        for message in (message for recording in self._recordings for message in recording.messages()):
+            first = first or message.received
+            elapsed = (message.received - first) * 1e-9
+            self._wait_until(began + elapsed / self._speed if self._speed else began)
+            publishers[message.topic].publish(message.data)
+            played += 1
+        return played
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._node.destroy_node()
+        rclpy.try_shutdown()
+
+    def _wait_until(self, due: float) -> None:
+        """Look around meanwhile, and at least once a period."""
+        while True:
+            now = time.monotonic()
+            if now >= self._next_look:
+                self._next_look = now + _LOOK_PERIOD
+                self._require_alone()
+            if now >= due:
+                return
+            time.sleep(max(0.0, min(due, self._next_look) - now))
+
+    def _require_alone(self) -> None:
+        for topic, kind in self._kinds.items():
+            senders = {info.node_name for info in self._node.get_publishers_info_by_topic(topic)} - {NAME}
+            if senders and topic != DIAGNOSTICS:
+                raise NotAlone(f"{senders.pop()} publishes {topic}: a robot or a run is here, {_ELSEWHERE}")
+            if kind in _COMMANDS:
+                hearers = {info.node_name for info in self._node.get_subscriptions_info_by_topic(topic)}
+                if moving := hearers - _ONLOOKERS:
+                    raise NotAlone(f"{moving.pop()} hears commands on {topic} and may move an arm, {_ELSEWHERE}")
+
+
+def _message_class(kind: str) -> Any:  # noqa: ANN401 - generated types have no common one
+    package, _, name = kind.split("/")
+    return getattr(importlib.import_module(f"{package}.msg"), name)
+
+
+def _qos(kind: str) -> QoSProfile:
+    if kind in map(kind_of, LATCHED_TYPES):
+        return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    return QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)

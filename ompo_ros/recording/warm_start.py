@@ -1,0 +1,40 @@
+"""What a new run can learn from recorded ones: their transitions, if they mean the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ompo_ros.recording.reader import Recording, UnusableRecording, recording_files
+from ompo_ros.task.contract import Contract, first_difference
+from ompo_ros.transitions import InvalidData, Transitions
+
+
+def recorded_transitions(
+    paths: Iterable[Path], contract: Contract, warn: Callable[[str], None]
+) -> Iterator[Transitions]:
+    """The transitions of recordings, in order, origins as they were.
+
+    All files are looked at first: UnusableRecording is raised before anything was given. What a file lost is warned of.
+    """
+    recordings = [Recording(file) for path in paths for file in recording_files(path)]
+    for recording in recordings:
+        if difference := first_difference(recording.contract, contract):
+            raise UnusableRecording(f"{recording.path} is of another contract than this run: {difference}")
+    return _transitions(recordings, contract, warn)
+
+
+def _transitions(recordings: list[Recording], contract: Contract, warn: Callable[[str], None]) -> Iterator[Transitions]:
+    for recording in recordings:
+        impossible = 0
+        for batch in recording.batches():
+            try:
+                contract.bounds.check(batch.transitions)
+            except InvalidData:
+                impossible += 1
+                continue
+            yield batch.transitions
+        if recording.damage:
+            warn(f"{recording.path}: {recording.damage}")
+        if left_out := recording.refused + impossible:
+            warn(f"{recording.path}: {left_out} batches left out, damaged or of another run")
