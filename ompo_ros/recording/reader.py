@@ -121,7 +121,7 @@ class Recording:
                     self.damage = f"its end is damaged, after {place} bytes"
                     return
                 except Exception as error:  # whatever a parser makes of bytes that are cut or damaged
-                    self.damage = f"readable up to byte {place} of {self.path.stat().st_size} ({error or 'cut'})"
+                    self.damage = f"readable up to byte {place} of {self.path.stat().st_size} ({str(error) or 'cut'})"
                     return
                 if record is None:
                     return

@@ -17,7 +17,6 @@ from mcap_ros2.decoder import DecoderFactory
 from ompo_msgs.msg import TransitionBatch
 from rclpy.serialization import deserialize_message, serialize_message
 from recordings import CONTRACT, SECOND, add_episode, episode, record, writer_in
-from sensor_msgs.msg import JointState
 
 from ompo_ros.nodes.wire.conversions import transitions_from_msg, transitions_to_msg
 from ompo_ros.recording import Recording, SizeLimits, UnusableRecording, recording_files
@@ -217,7 +216,6 @@ def test_batches_of_another_run_or_with_broken_values_are_left_out(tmp_path):
     for broken in (batch[:100], batch[:4], b"", b"\0\0" + batch[2:], batch[:-4]):
         writer.write(TARGET, KIND, broken, SECOND, SECOND)
     nan = bytearray(batch)
-    nan[nan.index(episode(seed=2).obs.tobytes()) :][:4] = b""
     place = nan.index(episode(seed=2).obs.tobytes()[:64])
     nan[place : place + 4] = struct.pack("<f", float("nan"))
     writer.write(TARGET, KIND, bytes(nan), SECOND, SECOND)
@@ -231,6 +229,5 @@ def test_definitions_hold_every_type_they_are_made_of():
     text = definition("trajectory_msgs/msg/JointTrajectory")
     for name in ("std_msgs/Header", "builtin_interfaces/Time", "builtin_interfaces/Duration"):
         assert f"MSG: {name}\n" in text
-    assert JointState.__name__  # the package that has it is installed
     with pytest.raises(FileNotFoundError, match="Install no_msgs"):
         definition("no_msgs/msg/Nothing")
