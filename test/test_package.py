@@ -39,7 +39,15 @@ ROSDEP_KEYS = {
     "tensorboard": "python3-tensorboard-pip",
     "yaml": "python3-yaml",
 }
-UNKNOWN_TO_ROSDEP = {"metaworld": "metaworld", "onnx": "onnx", "panda_gym": "panda-gym", "safetensors": "safetensors"}
+UNKNOWN_TO_ROSDEP = {
+    "mcap": "mcap",
+    "mcap_ros2": "mcap-ros2-support",
+    "metaworld": "metaworld",
+    "onnx": "onnx",
+    "panda_gym": "panda-gym",
+    "pyarrow": "pyarrow",
+    "safetensors": "safetensors",
+}
 
 
 def test_imports_without_ros_and_without_torch():
@@ -155,7 +163,7 @@ def test_every_import_is_declared(folder):
         assert UNKNOWN_TO_ROSDEP[module] in readme, f"README does not tell ROS users how to get {module}"
 
 
-@pytest.mark.parametrize("extra", ["learning", "policy", "simulation"])
+@pytest.mark.parametrize("extra", ["learning", "lerobot", "policy", "recording", "simulation"])
 def test_an_extra_allows_what_is_pinned_and_names_nothing_else(extra):
     ranges = {}
     for text in metadata.requires("ompo_ros"):
