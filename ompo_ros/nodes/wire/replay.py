@@ -12,12 +12,12 @@ import rclpy
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from ompo_ros.nodes.wire.onlookers import ONLOOKERS
 from ompo_ros.nodes.wire.run_topics import DIAGNOSTICS, LATCHED_TYPES, kind_of
 from ompo_ros.recording.reader import Recording
 
 NAME: Final = "ompo_replay"
 _COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
-_ONLOOKERS: Final = {"monitor", "recorder"}  # may hear commands, since neither moves an arm
 _ELSEWHERE: Final = "play it with a ROS_DOMAIN_ID of its own"
 _SETTLE: Final = 3.0  # s in which a robot or a run on the graph is found
 _LOOK_PERIOD: Final = 1.0  # s between two looks for one
@@ -77,7 +77,7 @@ class Replay:
                 raise NotAlone(f"{senders.pop()} publishes {topic}: a robot or a run is here, {_ELSEWHERE}")
             if kind in _COMMANDS:
                 hearers = {info.node_name for info in self._node.get_subscriptions_info_by_topic(topic)}
-                if moving := hearers - _ONLOOKERS:
+                if moving := hearers - ONLOOKERS:
                     raise NotAlone(f"{moving.pop()} hears commands on {topic} and may move an arm, {_ELSEWHERE}")
 
 
