@@ -126,8 +126,8 @@ def _unused(_: bytes) -> None:
 
 def _take_all(subscription: Subscription, topic: str, kind: str) -> list[Taken]:
     taken: list[Taken] = []
-    with subscription.handle as handle:
-        while (found := handle.take_message(subscription.msg_type, True)) is not None:
+    with subscription.handle:
+        while (found := subscription.handle.take_message(subscription.msg_type, True)) is not None:
             data, info = found
             now = time.time_ns()
             taken.append(Taken(_time(info, "received", now), _time(info, "source", now), topic, kind, data))
