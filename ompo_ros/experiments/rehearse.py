@@ -123,6 +123,8 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Kee
     seen = agent.experience.seen
     playing = rig.episodes()
     sources.play(agent, pacing.source_budget(0, 0), keep)
+    if owed := pacing.updates_due(seen[Origin.SOURCE], agent.paced_steps, agent.updates):
+        agent.update(owed)  # for what was recorded before
     while seen[Origin.TARGET] < pacing.target_steps:
         episode = next(playing)
         if episode.transitions is None:
@@ -130,7 +132,7 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Kee
         agent.observe(episode.transitions)
         keep(episode.transitions)
         sources.learn_of(episode.transitions)
-        due = pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], agent.updates)
+        due = pacing.updates_due(seen[Origin.SOURCE], agent.paced_steps, agent.updates)
         sources.play(agent, pacing.source_budget(seen[Origin.TARGET], agent.updates + due), keep)
         if due and agent.ready:
             agent.update(due)

@@ -18,7 +18,7 @@ from ompo_ros.learning.networks import Actor, Critic
 from ompo_ros.learning.normalization import Normalizer, RewardTransform
 from ompo_ros.learning.optimizer import Adam, Group
 from ompo_ros.learning.rating import Rating
-from ompo_ros.transitions import InvalidData, Transitions
+from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 Array = NDArray[np.generic]
 
@@ -97,6 +97,11 @@ class Agent(ABC):
     def ready(self) -> bool:
         """Whether `update` has data to learn from."""
         return self.experience.can_sample and self.experience.initial.size > 0
+
+    @property
+    def paced_steps(self) -> int:
+        """Target transitions that updates are made for, in this run and in those it learns from."""
+        return self.experience.seen[Origin.TARGET] + self.experience.recalled
 
     # -- learning -----------------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ class Experience:
         self.rounds_skipped = 0
         self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
         self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
+        self.recalled = 0  # target transitions of earlier runs, which updates are owed for as well
         self.since_round = 0  # fresh transitions, where rounds come by their number
         self._period = config.round_period
         self._all_fresh = config.setting != "domain_adaptation"
@@ -68,6 +69,8 @@ class Experience:
         self._check(transitions)
         self._add_initial(transitions.obs[transitions.step == 0], fresh=False)
         self._add_global(pack(transitions, self.layout))
+        if transitions.origin is Origin.TARGET:
+            self.recalled += len(transitions)
 
     def _check(self, transitions: Transitions) -> None:
         if transitions.obs_dim != self.layout.obs_dim:

@@ -132,7 +132,7 @@ class Learner(Node):
     def train(self) -> bool:
         """Make the updates that are due, a slice of them at most; False if none is."""
         seen = self._agent.experience.seen
-        due = self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates)
+        due = self._pacing.updates_due(seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates)
         if self._done or self._paused or due == 0 or not self._agent.ready:
             self._finish_if_done()
             return False
@@ -232,7 +232,7 @@ class Learner(Node):
                 updates_per_second=rate,
                 update_to_data=self._agent.updates / max(seen[Origin.TARGET], 1),
                 behind=self._pacing.is_behind(
-                    seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates, EPISODE_STEPS
+                    seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates, EPISODE_STEPS
                 ),
                 policy_version=self._folder.version,
                 lost_batches=self._intake.counts.lost,
@@ -244,7 +244,7 @@ class Learner(Node):
 
     def _warn_if_behind(self, rate: float) -> None:
         seen, updates = self._agent.experience.seen, self._agent.updates
-        behind = self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], updates)
+        behind = self._pacing.updates_due(seen[Origin.SOURCE], self._agent.paced_steps, updates)
         if self._state() == LearnerStatus.TRAINING and behind > BEHIND * rate:
             self.get_logger().warning(
                 f"{behind} updates behind: {rate:.0f}/s are made, update_to_data asks for more",

@@ -7,7 +7,8 @@ import pytest
 from mcap.writer import Writer
 from recordings import CONTRACT, add_episode, episode, record, writer_in
 
-from ompo_ros.learning import Config, make_agent
+from ompo_ros.learning import Config, checkpoint, make_agent
+from ompo_ros.learning.pacing import Pacing
 from ompo_ros.recording import UnusableRecording
 from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.recording.batches import KIND, Batch, batch_to_bytes
@@ -41,6 +42,19 @@ def test_global_buffer_and_normaliser_are_filled_and_no_step_is_counted(tmp_path
     assert agent.experience.initial.size == 4
     assert agent.ready
     agent.update(3)
+    assert agent.paced_steps == 100
+
+
+def test_updates_for_recorded_steps_are_made_once_also_after_a_resume(tmp_path):
+    agent = make_agent(Config(**SMALL), 20, 7, 0, "cpu")
+    for transitions in read(record(tmp_path / "run", episodes=2)):
+        agent.recall(transitions)
+    pacing = Pacing(warmup=50, update_to_data=0.5)
+    agent.update(pacing.updates_due(0, agent.paced_steps, agent.updates))
+    assert agent.updates == 50
+    resumed = checkpoint.load(checkpoint.save(agent, tmp_path / "checkpoints"), "cpu")
+    assert resumed.paced_steps == 100
+    assert pacing.updates_due(0, resumed.paced_steps, resumed.updates) == 0
 
 
 def test_the_targets_own_initial_states_take_the_place_of_recorded_ones(tmp_path):
