@@ -35,7 +35,7 @@ from ompo_ros.task.tasks import Task
 _MB: Final = 10**6
 _FLUSH_PERIOD: Final = 1.0  # s; what a kill may lose
 _LOOK: Final = 0.1  # s between two looks at what came
-_PATIENCE: Final = 5  # niceness: whoever keeps time goes first
+_NICENESS: Final = 5  # whoever keeps time goes first
 
 
 class _NeverReady(CallbackGroup):
@@ -81,7 +81,6 @@ class Recorder(Node):
         self._heard = [self._subscribe(topic, group) for topic in run_topics(robot, given.robot_namespace)]
         end_with_run(self, identity)
         self.create_timer(_FLUSH_PERIOD, self._writer.flush, clock=STEADY)
-        os.nice(_PATIENCE)
         self.get_logger().info(f"recording to {self._writer.path or 'nothing, for now'}")
 
     def _subscribe(self, topic: RunTopic, group: CallbackGroup) -> tuple[Subscription, str, str]:
@@ -150,6 +149,7 @@ def spin(node: Recorder) -> None:
 
 def main() -> None:
     """Record until the run ends, or until stopped."""
+    os.nice(_NICENESS)
     run(Recorder, spin)
 
 

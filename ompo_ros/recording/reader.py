@@ -113,8 +113,7 @@ class Recording:
             while True:
                 place = file.tell()
                 try:
-                    record = next(records, None)
-                    inside = _unpacked(record) if isinstance(record, Chunk) else [record]
+                    inside = _unpacked(next(records, None))
                 except InvalidMagic as error:
                     if place == 0:
                         raise UnusableRecording(f"{self.path} is no MCAP file") from error
@@ -123,9 +122,9 @@ class Recording:
                 except Exception as error:  # whatever a parser makes of bytes that are cut or damaged
                     self.damage = f"readable up to byte {place} of {self.path.stat().st_size} ({str(error) or 'cut'})"
                     return
-                if record is None:
+                if not inside:
                     return
-                yield from (one for one in inside if one is not None)
+                yield from inside
 
 
 def recording_files(path: Path) -> list[Path]:
@@ -145,10 +144,13 @@ def lost_batches(numbers: dict[tuple[str, int], list[int]]) -> int:
     return sum(max(seen) - min(seen) + 1 - len(set(seen)) for seen in numbers.values())
 
 
-def _unpacked(chunk: Chunk) -> list[McapRecord]:
-    if chunk.uncompressed_size > _LARGEST:
-        raise McapError(f"a chunk of {chunk.uncompressed_size} bytes")
-    return breakup_chunk(chunk, validate_crc=True)
+def _unpacked(record: McapRecord | None) -> list[McapRecord]:
+    """A record, or those of a chunk; none behind the last."""
+    if not isinstance(record, Chunk):
+        return [] if record is None else [record]
+    if record.uncompressed_size > _LARGEST:
+        raise McapError(f"a chunk of {record.uncompressed_size} bytes")
+    return breakup_chunk(record, validate_crc=True) or [record]
 
 
 def _require_layout(path: Path, schema: Schema) -> None:

@@ -151,6 +151,7 @@ class _File:
             self.flush()
         except OSError:
             self.abandon()
+            path.unlink()  # it holds nothing, and another one would come each second
             raise
 
     def append(self, data: bytes) -> None:

@@ -173,7 +173,7 @@ def test_a_disk_that_is_suddenly_full_leaves_a_readable_file_and_recording_goes_
     add_episode(writer, 0)
     writer.flush()
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write then fails, as on a full disk
+    # Python ignores the signal, so that writes fail as on a full disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (writer.path.stat().st_size + 2_000, hard))
     try:
         for number in range(1, 4):
