@@ -43,7 +43,7 @@ def write_npz(recordings: Iterable[Recording], path: Path) -> int:
         field.name: np.concatenate([_column(part, field.name) for part in parts]) for field in fields(Transitions)
     }
     content = io.BytesIO()
-    np.savez_compressed(content, contract=np.array(contract), **columns)
+    np.savez_compressed(content, allow_pickle=False, contract=np.array(contract), **columns)
     write_whole(path, content.getvalue())
     return len(columns["reward"])
 

@@ -11,7 +11,7 @@ from ompo_ros.transitions import InvalidData, Transitions
 
 
 def recorded_transitions(
-    paths: Iterable[Path], contract: Contract, warn: Callable[[str], None]
+    paths: Iterable[Path], contract: Contract, warn: Callable[[str], object]
 ) -> Iterator[Transitions]:
     """The transitions of recordings, in order, origins as they were.
 
@@ -24,7 +24,9 @@ def recorded_transitions(
     return _transitions(recordings, contract, warn)
 
 
-def _transitions(recordings: list[Recording], contract: Contract, warn: Callable[[str], None]) -> Iterator[Transitions]:
+def _transitions(
+    recordings: list[Recording], contract: Contract, warn: Callable[[str], object]
+) -> Iterator[Transitions]:
     for recording in recordings:
         impossible = 0
         for batch in recording.batches():

@@ -37,7 +37,9 @@ class SizeLimits:
 class RecordingWriter:
     """Files `recording-NNNN.mcap` of one folder. A disk that takes nothing is reported, not raised."""
 
-    def __init__(self, folder: Path, about: Mapping[str, str], limits: SizeLimits, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, folder: Path, about: Mapping[str, str], limits: SizeLimits, warn: Callable[[str], object]
+    ) -> None:
         self._folder, self._about, self._limits, self._warn = folder, {"format": FORMAT, **about}, limits, warn
         self._file: _File | None = None
         self._problem = ""

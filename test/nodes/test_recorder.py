@@ -11,7 +11,7 @@ from example_policies import make
 from mcap.reader import NonSeekingReader, make_reader
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, RunEnded, TransitionBatch
 from rclpy.qos import ReliabilityPolicy
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import deserialize_message
 from recordings import CONTRACT, episode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -87,7 +87,7 @@ class Run:
             return bool(self.recorded(topic))
 
         wait_until(is_there, f"{topic} on the disk", 60.0, 0.2)
-        assert set(self.recorded(topic)) == {serialize_message(message)}
+        assert all(deserialize_message(data, type(message)) == message for data in self.recorded(topic))
 
     def forgotten(self) -> None:
         """Wait until the graph knows that a killed recorder is gone."""
@@ -129,7 +129,8 @@ def test_everything_of_a_run_is_recorded_and_the_recorder_ends_with_it(run):
     assert np.array_equal(next(recording.batches()).transitions.obs, episode(seed=0).obs)
     assert recording.damage == ""
     assert recording.contract == CONTRACT
-    assert run.recorded("/ompo/status") == [serialize_message(LearnerStatus(run_id="run-a", target_steps=7))]
+    (status,) = run.recorded("/ompo/status")
+    assert deserialize_message(status, LearnerStatus).target_steps == 7
     assert len(run.recorded("/ompo/run/ended")) >= 1
     (kept,) = recording.policies
     assert json.loads(kept["manifest"])["version"] == 3

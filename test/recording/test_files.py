@@ -52,15 +52,15 @@ def test_the_genuine_reader_finds_index_schemas_and_every_message(tmp_path):
     assert decoded[3].obs == episode(seed=3).obs.reshape(-1).tolist()
 
 
-def test_batches_have_the_bytes_that_ros_gives_them_and_come_back_as_they_were():
+def test_ros_reads_our_batches_and_we_read_those_of_ros():
     transitions = episode(Origin.SOURCE, n=7, seed=5)
     batch = Batch(1_700_000_000_123_456_789, "run-1", "/ompo/source_collector_0", 2**63, 41, transitions)
     stamp = Time(sec=1_700_000_000, nanosec=123_456_789)
     named = {"run_id": "run-1", "collector_id": "/ompo/source_collector_0", "session": 2**63, "sequence": 41}
     message = transitions_to_msg(transitions, stamp=stamp, **named)
-    assert batch_to_bytes(batch) == serialize_message(message)
-    again = batch_from_bytes(batch_to_bytes(batch))
-    theirs = transitions_from_msg(deserialize_message(batch_to_bytes(batch), TransitionBatch))
+    assert deserialize_message(batch_to_bytes(batch), TransitionBatch) == message
+    assert len(batch_to_bytes(batch)) == len(serialize_message(message))  # bytes between fields are anything
+    again, theirs = batch_from_bytes(serialize_message(message)), transitions_from_msg(message)
     for name in ("obs", "action", "reward", "next_obs", "terminated", "truncated", "step", "policy_version"):
         assert np.array_equal(getattr(again.transitions, name), getattr(theirs, name))
     assert (again.stamp, again.sequence, again.transitions.origin) == (batch.stamp, 41, Origin.SOURCE)

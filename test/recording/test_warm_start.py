@@ -30,7 +30,7 @@ def test_global_buffer_and_normaliser_are_filled_and_no_step_is_counted(tmp_path
     for number in range(4):
         add_episode(writer, number, origin=Origin.TARGET if number % 2 else Origin.SOURCE)
     writer.close()
-    agent = make_agent(Config(**SMALL), 20, 7, 0, "cpu")
+    agent = make_agent(Config(normalize_obs=True, **SMALL), 20, 7, 0, "cpu")
     found = read(tmp_path)
     for transitions in found:
         agent.recall(transitions)
