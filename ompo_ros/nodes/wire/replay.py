@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from ompo_ros.nodes.wire.onlookers import ONLOOKERS
+from ompo_ros.nodes.wire.onlookers import ONLOOKERS, UNNAMED
 from ompo_ros.nodes.wire.run_topics import DIAGNOSTICS, LATCHED_TYPES, kind_of
 from ompo_ros.recording.reader import Recording
 
@@ -20,6 +21,7 @@ NAME: Final = "ompo_replay"
 _COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
 _ELSEWHERE: Final = "play it with a ROS_DOMAIN_ID of its own"
 _SETTLE: Final = 3.0  # s in which a robot or a run on the graph is found
+_NAMING: Final = 10.0  # s in which the graph learns a new node's name
 _LOOK_PERIOD: Final = 1.0  # s between two looks for one
 
 
@@ -72,13 +74,23 @@ class Replay:
 
     def _require_alone(self) -> None:
         for topic, kind in self._kinds.items():
-            senders = {info.node_name for info in self._node.get_publishers_info_by_topic(topic)} - {NAME}
+            senders = _names(partial(self._node.get_publishers_info_by_topic, topic)) - {NAME}
             if senders and topic != DIAGNOSTICS:
                 raise NotAlone(f"{senders.pop()} publishes {topic}: a robot or a run is here, {_ELSEWHERE}")
             if kind in _COMMANDS:
-                hearers = {info.node_name for info in self._node.get_subscriptions_info_by_topic(topic)}
+                hearers = _names(partial(self._node.get_subscriptions_info_by_topic, topic))
                 if moving := hearers - ONLOOKERS:
                     raise NotAlone(f"{moving.pop()} hears commands on {topic} and may move an arm, {_ELSEWHERE}")
+
+
+def _names(ask: Callable[[], list[Any]]) -> set[str]:
+    """Whose endpoints these are; nothing is played while the graph does not know that yet."""
+    deadline = time.monotonic() + _NAMING
+    names = {info.node_name for info in ask()}
+    while UNNAMED in names and time.monotonic() < deadline:
+        time.sleep(0.05)
+        names = {info.node_name for info in ask()}
+    return names
 
 
 def _message_class(kind: str) -> Any:  # noqa: ANN401 - generated types have no common one
