@@ -1,7 +1,7 @@
 """How fast OMPO learns: beside the bare matrix products of its update and, if given, the authors' program.
 
-All contestants run in one process in short alternating turns, so that whatever else the machine does meets all of
-them alike; figures are medians over the turns. With one thread the clock is the process's own CPU time, which other
+All contestants run in one process in short alternating turns, so that other load on the machine affects all of them
+equally; figures are medians over the turns. With one thread the clock is the process's own CPU time, which other
 processes cannot stretch. An update is the critics' step, every second time the actor's, and its share of a round: the
 discriminator's mini-batches and, in ours, one rating of the full D_G per 1,000 target steps at 30 updates a step.
 """

@@ -1,4 +1,4 @@
-"""Finds the package's data files (`config/`, `models/`) in a source checkout and after an installation alike."""
+"""Finds the package's data files (`config/`, `models/`) in a source checkout or an installation."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _AGENTS: dict[str, type[Agent]] = {
 
 
 def make_agent(config: Config, obs_dim: int, act_dim: int, seed: int = 0, device: str = "auto") -> Agent:
-    """Make the learner the config names, repeatable from its seed."""
+    """Make the configured learner, repeatable from its seed."""
     for name, dim in (("obs_dim", obs_dim), ("act_dim", act_dim)):
         if dim < 1:
             raise ValueError(f"{name}: {dim} is not a positive number of dimensions")
