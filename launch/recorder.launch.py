@@ -1,4 +1,4 @@
-"""Records a run, beside its learner: there are the run's folder and most of its data, and no arm waits there."""
+"""The recorder of a run, on the learner's machine: the folder of the run is there, and no control loop."""
 
 from launch import LaunchDescription
 from launch_ros.actions import Node

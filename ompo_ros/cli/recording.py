@@ -1,4 +1,4 @@
-"""`ompo recording`: what is in a run's recording, its play on topics, and its parts in other forms.
+"""`ompo recording`: show, replay and extract the recording of a run.
 
 Exit codes: 0 done, 1 the recording or the request is refused, 2 wrong usage, 3 no ROS 2 to play it on.
 """
@@ -29,9 +29,9 @@ Recordings = list[Recording]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `recording` and its verbs to the `ompo` command."""
     verbs = commands.add_parser("recording", help="recorded runs").add_subparsers(required=True)
-    info = verbs.add_parser("info", help="show what is in it, and how far it can be read")
+    info = verbs.add_parser("info", help="show what it contains and how far it can be read")
     info.set_defaults(run=partial(_run, _info))
-    replay = verbs.add_parser("replay", help="play it on its topics, where no robot and no run is")
+    replay = verbs.add_parser("replay", help="play it on its topics; refused where a robot or a run is connected")
     replay.add_argument("--speed", type=_speed, default=1.0, help="times as fast; 0: as fast as possible (default: 1)")
     replay.set_defaults(run=partial(_run, _replay))
     extract = verbs.add_parser("extract", help="transitions as npz, joint motion as csv, episodes for LeRobot")

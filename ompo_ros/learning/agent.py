@@ -88,7 +88,7 @@ class Agent(ABC):
         self.reward.update(transitions.reward)
 
     def recall(self, transitions: Transitions) -> None:
-        """Take in what earlier runs recorded, as `observe` does what comes now; it counts as no step of this run."""
+        """Add recorded transitions of earlier runs; they do not count as steps of this run."""
         self.experience.recall(transitions)
         self.normalizer.update(transitions.obs)
         self.reward.update(transitions.reward)
@@ -100,7 +100,7 @@ class Agent(ABC):
 
     @property
     def paced_steps(self) -> int:
-        """Target transitions that updates are made for, in this run and in those it learns from."""
+        """Target transitions that updates are due for: of this run and of recorded ones."""
         return self.experience.seen[Origin.TARGET] + self.experience.recalled
 
     # -- learning -----------------------------------------------------------------------------------------------

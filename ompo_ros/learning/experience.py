@@ -65,7 +65,7 @@ class Experience:
             self._add_fresh(rows)
 
     def recall(self, transitions: Transitions) -> None:
-        """Put what earlier runs recorded into D_G, whoever made it: old data, and no step of this run."""
+        """Add recorded transitions to D_G; they are old data, whatever their origin, and no steps of this run."""
         self._check(transitions)
         self._add_initial(transitions.obs[transitions.step == 0], fresh=False)
         self._add_global(pack(transitions, self.layout))

@@ -1,6 +1,6 @@
-"""Records a run: everything on its topics as MCAP files in the run's folder, with no say in what goes on.
+"""Records the topics of a run as MCAP files in the run's folder.
 
-A message is taken as bytes and never decoded, many at a time, so that a run's hundreds a second cost little.
+Messages are taken as bytes, without decoding, and many at a time: hundreds per second cost little.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
 _MB: Final = 10**6
-_FLUSH_PERIOD: Final = 1.0  # s; what a kill may lose
-_LOOK: Final = 0.1  # s between two looks at what came
-_NICENESS: Final = 5  # whoever keeps time goes first
+_FLUSH_PERIOD: Final = 1.0  # s; a kill loses at most this much
+_LOOK: Final = 0.1  # s between two calls of take
+_NICENESS: Final = 5  # control goes first
 
 
 class _NeverReady(CallbackGroup):
-    """Keeps subscriptions out of the executor, which would wake for each message: they are looked at together."""
+    """Keeps subscriptions out of the executor, which would wake up for each message."""
 
     def can_execute(self, entity: object) -> bool:
         return False
@@ -52,7 +52,7 @@ class _NeverReady(CallbackGroup):
 
 
 class Taken(NamedTuple):
-    """A message as it came."""
+    """A received message."""
 
     received: int  # ns
     sent: int
@@ -62,7 +62,7 @@ class Taken(NamedTuple):
 
 
 class Recorder(Node):
-    """Subscribes to all topics of a run; who sends never waits for it."""
+    """Subscribes to all topics of a run; no sender waits for it."""
 
     def __init__(self) -> None:
         super().__init__("recorder", **OVERRIDES)
@@ -70,7 +70,7 @@ class Recorder(Node):
         identity = Identity(self, given.run_id)
         robot = load_robot(given.robot, given.driver)
         contract = Task(given.task, given.reward).on(robot)
-        self._policies: set[str] = set()  # checksums of those whose manifests are kept
+        self._policies: set[str] = set()  # checksums of policies whose manifest is written
         self._writer = RecordingWriter(
             Path(given.run_dir).expanduser() / FOLDER,
             {"run_id": given.run_id, "contract": contract.to_json()},
@@ -85,21 +85,21 @@ class Recorder(Node):
 
     def _subscribe(self, topic: RunTopic, group: CallbackGroup) -> tuple[Subscription, str, str]:
         kind = kind_of(topic.type)
-        definition(kind)  # missing ones are found now, not when the first message comes
+        definition(kind)  # a missing one is reported now, not at the first message
         subscription = self.create_subscription(
             topic.type, topic.name, _unused, topic.qos, callback_group=group, raw=True
         )
         return subscription, self.resolve_topic_name(topic.name), kind
 
     def take(self) -> None:
-        """Write what came since the last time, in the order it came."""
+        """Write the messages received since the last call, in their order."""
         taken = [message for heard in self._heard for message in _take_all(*heard)]
         for message in sorted(taken, key=lambda one: one.received):
             data = self._without_weights(message.data) if message.kind == kind_of(PolicyArtifact) else message.data
             self._writer.write(message.topic, message.kind, data, message.received, message.sent)
 
     def _without_weights(self, data: bytes) -> bytes:
-        """A policy by its manifest: the registry has the weights, and no replay can bring them to an arm."""
+        """Keep the manifest only: the registry has the weights, and a replay must not bring them to an arm."""
         policy = deserialize_message(data, PolicyArtifact)
         if policy.sha256 not in self._policies:
             try:
@@ -113,14 +113,14 @@ class Recorder(Node):
         return bytes(serialize_message(policy))
 
     def destroy_node(self) -> None:
-        """Write the rest, and the file's index."""
+        """Write the rest and the index of the file."""
         self.take()
         self._writer.close()
         super().destroy_node()
 
 
 def _unused(_: bytes) -> None:
-    """No executor calls it."""
+    """Never called: no executor has the subscription."""
 
 
 def _take_all(subscription: Subscription, topic: str, kind: str) -> list[Taken]:
@@ -134,12 +134,12 @@ def _take_all(subscription: Subscription, topic: str, kind: str) -> list[Taken]:
 
 
 def _time(info: dict[str, Any], which: str, otherwise: int) -> int:
-    """Not every middleware says when."""
+    """A time of the middleware, if it reports one."""
     return int(info.get(f"{which}_timestamp") or otherwise)
 
 
 def spin(node: Recorder) -> None:
-    """Look at everything ten times a second."""
+    """Take messages ten times a second."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     while rclpy.ok():

@@ -1,4 +1,4 @@
-"""A learner's start from recorded runs."""
+"""Fills a learner from recordings before it starts."""
 
 from __future__ import annotations
 

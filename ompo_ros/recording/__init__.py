@@ -1,4 +1,4 @@
-"""Recorded runs as MCAP files: written so that a kill loses a second, read up to wherever a file was cut."""
+"""Recorded runs as MCAP files: a kill loses at most a second, and a cut file is read up to the cut."""
 
 from ompo_ros.recording.reader import Recording, UnusableRecording, recording_files
 from ompo_ros.recording.writer import RecordingWriter, SizeLimits

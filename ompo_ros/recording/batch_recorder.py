@@ -1,4 +1,4 @@
-"""Transitions of a run without ROS, recorded as the recorder would have."""
+"""Records the transitions of a run without ROS, in the form of the recorder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ompo_ros.transitions import Origin, Transitions
 
 
 class BatchRecorder:
-    """One collector an origin, in a run without identity."""
+    """Writes one stream per origin, without a run_id."""
 
     def __init__(self, folder: Path, contract: Contract) -> None:
         self._writer = RecordingWriter(folder, {"contract": contract.to_json()}, SizeLimits(), sys.stderr.write)

@@ -1,4 +1,4 @@
-"""Transition batches as they stand in a recording, without ROS; a numpy view, not a walk over the values."""
+"""Transition batches to and from serialized messages, without ROS and without a loop over the values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIELDS: Final = (
 
 @dataclass(frozen=True)
 class Batch:
-    """What one message said."""
+    """The content of one TransitionBatch."""
 
     stamp: int  # ns
     run_id: str

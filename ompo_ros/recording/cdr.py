@@ -1,4 +1,4 @@
-"""The wire format of ROS 2 messages (CDR, little endian), as far as recordings are read and written without ROS."""
+"""Reads and writes serialized ROS 2 messages (CDR, little endian) without ROS."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ HEADER: Final = b"\0\1\0\0"  # plain CDR, little endian; alignment counts from b
 
 
 class BrokenMessage(ValueError):
-    """Bytes that are no message of the type they are read as."""
+    """Bytes that are not a message of the expected type."""
 
 
 class CdrReader:
-    """Takes a message apart field by field; BrokenMessage where it ends too early."""
+    """Reads a message field by field; BrokenMessage where it is too short."""
 
     def __init__(self, data: bytes) -> None:
         if data[:4] != HEADER:
@@ -24,7 +24,7 @@ class CdrReader:
         self._data, self._place = data, len(HEADER)
 
     def number(self, form: str) -> int:
-        """A whole number, by struct's letter for it."""
+        """An integer, by its letter in struct."""
         size = struct.calcsize(form)
         start = self._aligned(size)
         self._place = start + size
@@ -51,7 +51,7 @@ class CdrReader:
         return [self.text() for _ in range(count)]
 
     def array(self, dtype: DTypeLike) -> NDArray[Any]:
-        """A sequence of numbers, as a view on the message."""
+        """A sequence of numbers, as a view of the message."""
         kind = np.dtype(dtype)
         count = self.number("I")
         if count == 0:
@@ -67,13 +67,13 @@ class CdrReader:
 
 
 class CdrWriter:
-    """Puts a message together, field by field."""
+    """Writes a message field by field."""
 
     def __init__(self) -> None:
         self._data = bytearray(HEADER)
 
     def number(self, form: str, value: int) -> None:
-        """A whole number, by struct's letter for it."""
+        """An integer, by its letter in struct."""
         self._align(struct.calcsize(form))
         self._data += struct.pack(f"<{form}", value)
 

@@ -1,4 +1,4 @@
-"""Message definitions as an MCAP file carries them: the .msg file, followed by those of all types it is made of."""
+"""Message definitions for MCAP: the .msg file, followed by those of all types it uses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fields(text: str) -> list[tuple[str, str]]:
 
 
 def _all_types(kind: str) -> list[str]:
-    """A type and all it is made of, each once, itself first."""
+    """A type and all types it uses, each once, itself first."""
     found, waiting = [], [kind]
     while waiting:
         name = waiting.pop(0)

@@ -1,4 +1,4 @@
-"""Recordings in the forms that other programs read: transitions as .npz, joint motion as CSV."""
+"""Recordings for other programs: transitions as .npz, joint motion as CSV."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _PARTS: Final = ("position", "velocity")
 class JointSample:
     """One joint state."""
 
-    stamp: int  # ns, as its sender says
+    stamp: int  # ns, of its header
     names: list[str]
     position: NDArray[np.float64]
     velocity: NDArray[np.float64]
 
 
 def write_npz(recordings: Iterable[Recording], path: Path) -> int:
-    """All transitions as arrays, one row each, and the contract that says what they mean; gives their number."""
+    """Write all transitions as arrays, with their contract; returns their number."""
     contract, parts = "", []
     for recording in recordings:
         contract = recording.contract.to_json()
@@ -53,7 +53,7 @@ def _column(part: Transitions, name: str) -> NDArray[Any]:
 
 
 def write_joint_csv(recordings: Iterable[Recording], path: Path) -> int:
-    """A row for each joint state: time in s, then each joint's position and velocity; gives the number of rows."""
+    """Write a row per joint state: time in s, positions, velocities; returns the number of rows."""
     content, rows = io.StringIO(), 0
     writer = csv.writer(content, lineterminator="\n")
     names: list[str] = []
@@ -61,7 +61,7 @@ def write_joint_csv(recordings: Iterable[Recording], path: Path) -> int:
         if not names:
             names = sample.names
             writer.writerow(["time", *(f"{part}.{name}" for part in _PARTS for name in names)])
-        if sample.names == names:  # another robot's may come on the same topic
+        if sample.names == names:  # another robot may use the same topic
             writer.writerow([f"{sample.stamp / 1e9:.9f}", *sample.position.tolist(), *_padded(sample.velocity, names)])
             rows += 1
     if not rows:
@@ -71,7 +71,7 @@ def write_joint_csv(recordings: Iterable[Recording], path: Path) -> int:
 
 
 def joint_samples(recordings: Iterable[Recording]) -> Iterator[JointSample]:
-    """Every sound joint state, in order."""
+    """All valid joint states, in order."""
     for recording in recordings:
         for message in recording.messages():
             if message.kind != JOINT_STATE:
@@ -91,5 +91,5 @@ def _joint_sample(data: bytes) -> JointSample:
 
 
 def _padded(velocity: NDArray[np.float64], names: list[str]) -> list[float | str]:
-    """Broadcasters may leave the velocities out."""
+    """Velocities, or empty cells where a broadcaster sends none."""
     return velocity.tolist() if len(velocity) == len(names) else [""] * len(names)

@@ -21,13 +21,13 @@ from ompo_ros.transitions import Origin
 _VERSION: Final = "v3.0"
 _FILE: Final = "chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 _FIRST: Final = "chunk-000/file-000.parquet"
-_NAMES: Final = {"observation.state": "obs", "action": "action"}  # dataset's name, ours
+_NAMES: Final = {"observation.state": "obs", "action": "action"}  # their name, ours
 _COUNTERS: Final = ("frame_index", "episode_index", "index", "task_index")
 Columns = dict[str, NDArray[Any]]
 
 
 def write_lerobot(recordings: list[Recording], folder: Path) -> int:
-    """Write the dataset, whole or not at all; gives the number of episodes."""
+    """Write the dataset, whole or not at all; returns the number of episodes."""
     if folder.exists():
         raise UnusableRecording(f"{folder} exists already: choose another folder")
     contract = recordings[0].contract
@@ -46,7 +46,7 @@ def write_lerobot(recordings: list[Recording], folder: Path) -> int:
 
 
 def _episodes(batches: Iterable[Batch]) -> Iterator[Columns]:
-    """The target's whole episodes: steps 0, 1, ... up to one that ends it; they lie in one batch."""
+    """Whole episodes of the target; each lies within one batch."""
     for batch in batches:
         rows = batch.transitions
         if rows.origin is not Origin.TARGET:
@@ -94,7 +94,7 @@ def _episode_rows(contract: Contract, lengths: list[int]) -> dict[str, Any]:
 
 
 def _write_tasks(path: Path, contract: Contract) -> None:
-    """LeRobot reads this by pandas and finds a task by the table's index: the notes say which column that is."""
+    """LeRobot reads this by pandas and finds a task by the index; the metadata names the index column."""
     table = pa.table({"task_index": [0], "task": [contract.task]})
     kinds = {"task_index": ("int64", "int64"), "task": ("unicode", "object")}
     described = [

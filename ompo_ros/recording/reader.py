@@ -1,4 +1,4 @@
-"""Reads recordings from their beginning to their end, or to where they were cut or damaged."""
+"""Reads recordings to their end, or to where they are cut or damaged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UnusableRecording(ValueError):
 
 
 class RecordedMessage(NamedTuple):
-    """One message, serialized as it came."""
+    """One serialized message."""
 
     topic: str
     kind: str  # such as ompo_msgs/msg/LearnerStatus
@@ -38,13 +38,13 @@ class RecordedMessage(NamedTuple):
 
 @dataclass
 class Recording:
-    """One file. What it says about itself, and how far it can be read, is known once its messages were."""
+    """One file; `about`, `policies` and `damage` are known after its messages were read."""
 
     path: Path
     about: dict[str, str] = field(default_factory=dict)
     policies: list[dict[str, str]] = field(default_factory=list)
     damage: str = ""  # why reading ended early
-    refused: int = 0  # batches that cannot be used, or are another run's
+    refused: int = 0  # batches that are broken or of another run
 
     def messages(self) -> Iterator[RecordedMessage]:
         """All messages, in the order they were written."""
@@ -65,7 +65,7 @@ class Recording:
                 self._note(record)
 
     def batches(self) -> Iterator[Batch]:
-        """The transitions of this run, sound ones only."""
+        """The valid batches of this run."""
         self.refused = 0
         for message in self.messages():
             if message.kind != batches.KIND:
@@ -82,7 +82,7 @@ class Recording:
 
     @property
     def contract(self) -> Contract:
-        """What its transitions mean; for this, only the file's beginning is read."""
+        """The contract of its transitions; only the beginning of the file is read."""
         if not self.about:
             for record in self._records():
                 if isinstance(record, Metadata) and record.name == ABOUT:
@@ -92,7 +92,7 @@ class Recording:
             return Contract.from_json(self.about["contract"])
         except (KeyError, ValueError) as error:
             raise UnusableRecording(
-                f"{self.path} does not say what its transitions mean: it is cut at its beginning, or of another program"
+                f"{self.path} has no contract: it is cut at its beginning, or of another program"
             ) from error
 
     def _note(self, record: Metadata) -> None:
@@ -105,7 +105,7 @@ class Recording:
                 raise UnusableRecording(f"{self.path} is of format {found[:20]}, this release reads {FORMAT}")
 
     def _records(self) -> Iterator[McapRecord]:
-        """Records up to the first that cannot be read, those of chunks one by one."""
+        """Records up to the first that cannot be read; chunks are unpacked."""
         self.damage = ""
         with self.path.open("rb") as file:
             reader = StreamReader(file, emit_chunks=True, record_size_limit=_LARGEST)
@@ -119,7 +119,7 @@ class Recording:
                         raise UnusableRecording(f"{self.path} is no MCAP file") from error
                     self.damage = f"its end is damaged, after {place} bytes"
                     return
-                except Exception as error:  # whatever a parser makes of bytes that are cut or damaged
+                except Exception as error:  # parsers raise anything on cut or damaged bytes
                     self.damage = f"readable up to byte {place} of {self.path.stat().st_size} ({str(error) or 'cut'})"
                     return
                 if not inside:
@@ -128,7 +128,7 @@ class Recording:
 
 
 def recording_files(path: Path) -> list[Path]:
-    """The recordings that a path means: a file, a run's folder, or the folder of its recordings."""
+    """The files of a path: a recording, the folder of a run, or its folder of recordings."""
     if not path.is_dir():
         if not path.exists():
             raise UnusableRecording(f"there is no {path}: give a recording, or the folder of a run")
@@ -140,12 +140,12 @@ def recording_files(path: Path) -> list[Path]:
 
 
 def lost_batches(numbers: dict[tuple[str, int], list[int]]) -> int:
-    """How many batches are missing between the first and the last of each collector's session."""
+    """Batches missing between the first and the last of each collector's session."""
     return sum(max(seen) - min(seen) + 1 - len(set(seen)) for seen in numbers.values())
 
 
 def _unpacked(record: McapRecord | None) -> list[McapRecord]:
-    """A record, or those of a chunk; none behind the last."""
+    """A record, or those of a chunk; none at the end of the file."""
     if not isinstance(record, Chunk):
         return [] if record is None else [record]
     if record.uncompressed_size > _LARGEST:
@@ -154,7 +154,7 @@ def _unpacked(record: McapRecord | None) -> list[McapRecord]:
 
 
 def _require_layout(path: Path, schema: Schema) -> None:
-    """A batch is read by its fields' places: another layout would give other numbers, not an error."""
+    """Refuse another layout of batches: it would be read as wrong numbers."""
     if schema.name == batches.KIND and (found := fields(schema.data.decode(errors="replace"))) != list(batches.FIELDS):
         pairs = zip([*found, ("", "nothing")], [*batches.FIELDS, ("", "nothing")], strict=False)
         theirs, ours = next((a, b) for a, b in pairs if a != b)

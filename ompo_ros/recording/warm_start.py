@@ -1,4 +1,4 @@
-"""What a new run can learn from recorded ones: their transitions, if they mean the same."""
+"""Transitions of recordings for a new run with the same contract."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ompo_ros.transitions import InvalidData, Transitions
 def recorded_transitions(
     paths: Iterable[Path], contract: Contract, warn: Callable[[str], object]
 ) -> Iterator[Transitions]:
-    """The transitions of recordings, in order, origins as they were.
+    """The transitions of recordings in order, with their origins.
 
-    All files are looked at first: UnusableRecording is raised before anything was given. What a file lost is warned of.
+    UnusableRecording is raised before the first one. Damage and left out batches are reported by `warn`.
     """
     recordings = [Recording(file) for path in paths for file in recording_files(path)]
     for recording in recordings:

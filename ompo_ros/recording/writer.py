@@ -1,6 +1,6 @@
-"""Writes a run's messages into MCAP files: a chunk each second, a new file when one is large, never the last of a disk.
+"""Writes messages to MCAP files: a chunk each second, split by size, with a margin of free disk.
 
-A file that is killed ends within its last chunk; whole chunks before it stay readable. Nothing here knows ROS.
+After a kill the file ends within its last chunk; the chunks before it stay readable. No ROS is needed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from mcap.writer import Writer
 from ompo_ros.recording.definitions import definition
 
 FORMAT: Final = "1"
-ABOUT: Final = "ompo"  # name of the metadata that every file begins with
-POLICY: Final = "policy"  # name of a policy's metadata
-_CHUNK: Final = 1 << 20  # bytes, where a second brings more
+ABOUT: Final = "ompo"  # name of the metadata at the beginning of each file
+POLICY: Final = "policy"  # name of the metadata of a policy
+_CHUNK: Final = 1 << 20  # bytes; a chunk is also written when it is larger
 _NAME: Final = re.compile(r"recording-(\d+)\.mcap")
 
 
@@ -29,13 +29,13 @@ _NAME: Final = re.compile(r"recording-(\d+)\.mcap")
 class SizeLimits:
     """All in bytes."""
 
-    split: int = 256 * 10**6  # of a file, after which the next one begins
-    total: int = 10**10  # of all files of a folder; then the oldest goes
-    keep_free: int = 2 * 10**9  # that stay free on the disk
+    split: int = 256 * 10**6  # of a file, then the next one begins
+    total: int = 10**10  # of all files of a folder, then the oldest is deleted
+    keep_free: int = 2 * 10**9  # left free on the disk
 
 
 class RecordingWriter:
-    """Files `recording-NNNN.mcap` of one folder. A disk that takes nothing is reported, not raised."""
+    """Files `recording-NNNN.mcap` of one folder. Errors of the disk are reported, not raised."""
 
     def __init__(
         self, folder: Path, about: Mapping[str, str], limits: SizeLimits, warn: Callable[[str], object]
@@ -44,7 +44,7 @@ class RecordingWriter:
         self._file: _File | None = None
         self._problem = ""
         self.written = 0  # messages
-        self.dropped = 0  # messages that came while there was no room
+        self.dropped = 0  # messages received while nothing could be written
         self.flush()
 
     @property
@@ -53,7 +53,7 @@ class RecordingWriter:
         return self._file.path if self._file else None
 
     def write(self, topic: str, kind: str, data: bytes, received: int, sent: int) -> None:
-        """Take one message, serialized; times in ns."""
+        """Add a serialized message; times in ns."""
         with self._disk_may_fail():
             if self._file is not None:
                 self._file.write(topic, kind, data, received, sent)
@@ -62,13 +62,13 @@ class RecordingWriter:
         self.dropped += 1
 
     def note_policy(self, manifest: Mapping[str, str]) -> None:
-        """Keep what a policy says about itself."""
+        """Add the manifest of a policy."""
         with self._disk_may_fail():
             if self._file is not None:
                 self._file.note(POLICY, manifest)
 
     def flush(self) -> None:
-        """Bring what came so far to the disk, look at its room, begin the next file where one is due; once a second."""
+        """Sync the file, check the free disk, begin the next file if it is due; call it once a second."""
         with self._disk_may_fail():
             if self._file is not None:
                 self._file.flush()
@@ -109,7 +109,7 @@ class RecordingWriter:
         )
 
     def _report(self, problem: str) -> None:
-        """Say it when it begins, not each second."""
+        """Warn when a problem begins, not each second."""
         if not self._problem:
             self._warn(problem)
         self._problem = problem
@@ -120,11 +120,11 @@ class RecordingWriter:
             self._file = None
 
     def _drop_oldest(self) -> None:
-        """Leave room for another file in what all may take."""
+        """Delete the oldest files until another one fits into the total."""
         files = files_in(self._folder)
         sizes = [path.stat().st_size for path in files]
         while files and sum(sizes) + self._limits.split > self._limits.total:
-            self._warn(f"{files[0]} is dropped: the recordings of a run take {self._limits.total / 1e6:.0f} MB at most")
+            self._warn(f"{files[0]} is deleted: the recordings of a run take {self._limits.total / 1e6:.0f} MB at most")
             files.pop(0).unlink()
             sizes.pop(0)
 
@@ -139,7 +139,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 class _File:
-    """One file. What a failed write left of a chunk is taken back, so that the file ends with a whole one."""
+    """One file; after a failed write it is cut back to its last whole chunk."""
 
     def __init__(self, path: Path, about: Mapping[str, str]) -> None:
         self.path = path
@@ -153,11 +153,11 @@ class _File:
             self.flush()
         except OSError:
             self.abandon()
-            path.unlink()  # it holds nothing, and another one would come each second
+            path.unlink()  # or an empty file would be left each second
             raise
 
     def append(self, data: bytes) -> None:
-        """Write all of it."""
+        """Write all bytes."""
         left = memoryview(data)
         while left:
             done = os.write(self._handle, left)
@@ -190,7 +190,7 @@ class _File:
 
 
 class _Stream:
-    """What mcap's writer needs of a stream; unbuffered, or a failed write would be tried again when all is over."""
+    """The stream of mcap's writer; unbuffered, since a buffer would repeat a failed write when it is closed."""
 
     def __init__(self, file: _File) -> None:
         self._file = file
@@ -203,4 +203,4 @@ class _Stream:
         return self._file.size
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """There is no buffer."""

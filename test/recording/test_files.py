@@ -138,7 +138,7 @@ def test_large_recordings_are_split_and_the_oldest_files_go(tmp_path):
     files = recording_files(tmp_path)
     assert len(files) >= 3
     assert sum(path.stat().st_size for path in files) < 80_000
-    assert "recording-0000.mcap is dropped" in warnings[0]
+    assert "recording-0000.mcap is deleted" in warnings[0]
     sequences = [batch.sequence for path in files for batch in Recording(path).batches()]
     assert sequences == list(range(sequences[0], 40)), "no batch is lost between two files"
     for path in files:

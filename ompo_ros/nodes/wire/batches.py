@@ -27,7 +27,7 @@ class BatchPublisher:
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody subscribes who learns from it: a recording alone is no use."""
+        """Whether there is a subscriber that uses the batches; one that only looks does not count."""
         return has_receiver(self._node, self._publisher)
 
     def send(self, transitions: Transitions, stamp: Time) -> None:

@@ -1,4 +1,4 @@
-"""Plays a recording on the topics it was recorded from, where no robot and no run can hear it."""
+"""Plays a recording on its topics, but only where no robot and no run is connected."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ompo_ros.recording.reader import Recording
 NAME: Final = "ompo_replay"
 _COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
 _ELSEWHERE: Final = "play it with a ROS_DOMAIN_ID of its own"
-_SETTLE: Final = 3.0  # s in which a robot or a run on the graph is found
-_NAMING: Final = 10.0  # s in which the graph learns a new node's name
-_LOOK_PERIOD: Final = 1.0  # s between two looks for one
+_SETTLE: Final = 3.0  # s for the discovery of robots and runs
+_NAMING: Final = 10.0  # s for the discovery of a node's name
+_LOOK_PERIOD: Final = 1.0  # s between two checks
 
 
 class NotAlone(RuntimeError):
-    """A robot or a run is there, which must not hear a recording; the message says who."""
+    """A robot or a run is on the graph, where nothing may be played; the message names it."""
 
 
 class Replay:
@@ -41,7 +41,7 @@ class Replay:
         self._next_look = 0.0
 
     def play(self) -> int:
-        """Play all messages in order and give their number; raises NotAlone, and sends nothing more."""
+        """Play all messages in order and return their number; NotAlone ends it."""
         self._wait_until(time.monotonic() + _SETTLE)
         publishers = {
             topic: self._node.create_publisher(_message_class(kind), topic, _qos(kind))
@@ -62,7 +62,7 @@ class Replay:
         rclpy.try_shutdown()
 
     def _wait_until(self, due: float) -> None:
-        """Look around meanwhile, and at least once a period."""
+        """Sleep until then, and check once a period that no robot and no run has joined."""
         while True:
             now = time.monotonic()
             if now >= self._next_look:
@@ -84,7 +84,7 @@ class Replay:
 
 
 def _names(ask: Callable[[], list[Any]]) -> set[str]:
-    """Whose endpoints these are; nothing is played while the graph does not know that yet."""
+    """The nodes of these endpoints; playing waits until their names are discovered."""
     deadline = time.monotonic() + _NAMING
     names = {info.node_name for info in ask()}
     while UNNAMED in names and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""The topics of a run as somebody hears them who only looks: a recorder, or whoever plays a recording."""
+"""The topics of a run, with the qualities of service of a node that only listens."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ompo_ros.task.robot import Robot
 
 DIAGNOSTICS: Final = "/diagnostics"
 LATCHED_TYPES: Final = (ArmBelief, LearnerStatus, PolicyArtifact, RunEnded)
-_DEPTH: Final = 2000  # messages that wait while the listener is busy; older ones go, and no sender waits
+_DEPTH: Final = 2000  # messages queued while the listener is busy; then the oldest is dropped, and no sender waits
 
-# With keep-last, a sender of numbered batches waits for nobody here, and none is lost while the listener keeps up.
+# With keep-last no sender waits for the listener, and nothing is lost while the listener keeps up.
 _RELIABLE = QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.RELIABLE)
-# Acknowledgements of commands mean that the driver has them: who only looks must give none.
+# An acknowledged command means that the driver has it, so a listener must not acknowledge any.
 _BEST_EFFORT = QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 _LATCHED = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
