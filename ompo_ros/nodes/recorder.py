@@ -21,7 +21,7 @@ from rclpy.subscription import Subscription
 from ompo_ros.nodes.parameters import RecorderParameters
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
-from ompo_ros.nodes.wire.process import STEADY, run
+from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.run_topics import RunTopic, kind_of, run_topics
 from ompo_ros.policy.artifact import read_policy
@@ -35,6 +35,7 @@ from ompo_ros.task.tasks import Task
 _MB: Final = 10**6
 _FLUSH_PERIOD: Final = 1.0  # s; a kill loses at most this much
 _LOOK: Final = 0.1  # s between two calls of take
+_GRACE: Final = 0.5  # s for the last messages of a run that has ended
 _NICENESS: Final = 5  # control goes first
 
 
@@ -142,9 +143,13 @@ def spin(node: Recorder) -> None:
     """Take messages ten times a second."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    while rclpy.ok():
-        executor.spin_once(timeout_sec=_LOOK)
-        node.take()
+    try:
+        while rclpy.ok():
+            executor.spin_once(timeout_sec=_LOOK)
+            node.take()
+    except Finished:
+        time.sleep(_GRACE)
+        raise
 
 
 def main() -> None:

@@ -120,7 +120,7 @@ def assert_recorded(run_dir: Path) -> None:
     recording = Recording(path)
     topics = {message.topic for message in recording.messages()}
     assert recording.damage == ""
-    assert {"/ompo/joint_states", "/ompo/status", "/ompo/target/episodes", "/ompo/run/ended"} <= topics
+    assert {"/ompo/joint_states", "/ompo/status", "/ompo/target/episodes"} <= topics
     assert recording.about["run_id"] == (run_dir / "run_id").read_text()
     assert {batch.transitions.origin for batch in recording.batches()} == set(Origin)
     assert recording.refused == 0

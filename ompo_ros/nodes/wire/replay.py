@@ -16,11 +16,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ompo_ros.nodes.wire.onlookers import ONLOOKERS, UNNAMED
 from ompo_ros.nodes.wire.run_topics import DIAGNOSTICS, LATCHED_TYPES, kind_of
 from ompo_ros.recording.reader import Recording
+from ompo_ros.resources import resource_path
 
 NAME: Final = "ompo_replay"
 _COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
 _ELSEWHERE: Final = "play it with a ROS_DOMAIN_ID of its own"
-_SETTLE: Final = 3.0  # s for the discovery of robots and runs
+_SETTLE: Final = 5.0  # s for the discovery of robots and runs
 _NAMING: Final = 10.0  # s for the discovery of a node's name
 _LOOK_PERIOD: Final = 1.0  # s between two checks
 
@@ -36,6 +37,7 @@ class Replay:
         self._recordings, self._speed = recordings, speed
         self._kinds = {message.topic: message.kind for recording in recordings for message in recording.messages()}
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(resource_path("config/fastdds.xml")))
         rclpy.init()
         self._node = Node(NAME, start_parameter_services=False)
         self._next_look = 0.0
