@@ -203,7 +203,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads, for everybody")
     parser.add_argument("--rounds", type=int, default=15, help="alternating turns")
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
 
     updates = 10
     turns: dict[str, tuple[Turn, int]] = {}
@@ -212,6 +211,7 @@ def main() -> None:
         "ours, weighted replay": our_agent({"replay_temper": 1.0}),
         "ours, authors' switches": our_agent(AUTHORS),
     }
+    torch.set_num_threads(args.threads)  # after the agents, which set their own
     for name, agent in agents.items():
         update, discriminator, rating, sampling = our_turns(agent, updates)
         turns[name] = (update, updates)

@@ -6,121 +6,32 @@ Exit codes: 0 done, 1 the recording or the request is refused, 2 wrong usage, 3 
 from __future__ import annotations
 
 import argparse
-import sys
-import time
-from collections import Counter, defaultdict
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
-from ompo_ros.policy.records import plain
-from ompo_ros.recording import Recording, UnusableRecording, recording_files
-from ompo_ros.recording.batches import KIND, batch_from_bytes
-from ompo_ros.recording.cdr import BrokenMessage
-from ompo_ros.recording.extract import write_joint_csv, write_npz
-from ompo_ros.recording.reader import lost_batches
-from ompo_ros.transitions import InvalidData
-
-DONE, REFUSED = 0, 1
 FORMS = ("npz", "csv", "lerobot")
-Recordings = list[Recording]
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `recording` and its verbs to the `ompo` command."""
-    verbs = commands.add_parser("recording", help="recorded runs").add_subparsers(required=True)
+    verbs = commands.add_parser("recording", help="recorded runs").add_subparsers(required=True, dest="verb")
     info = verbs.add_parser("info", help="show what it contains and how far it can be read")
-    info.set_defaults(run=partial(_run, _info))
     replay = verbs.add_parser("replay", help="play it on its topics; refused where a robot or a run is connected")
     replay.add_argument("--speed", type=_speed, default=1.0, help="times as fast; 0: as fast as possible (default: 1)")
-    replay.set_defaults(run=partial(_run, _replay))
     extract = verbs.add_parser("extract", help="transitions as npz, joint motion as csv, episodes for LeRobot")
     extract.add_argument("form", choices=FORMS)
     extract.add_argument("out", type=Path, help="file to write; for lerobot, a new folder")
-    extract.set_defaults(run=partial(_run, _extract))
     for verb in (info, replay, extract):
         verb.add_argument("paths", type=Path, nargs="+", metavar="path", help="a recording, or the folder of a run")
+        verb.set_defaults(run=_run)
 
 
-def _run(verb: Callable[[argparse.Namespace, Recordings], int], arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
+    """Import the verbs only now: the other commands do not need mcap."""
     try:
-        recordings = [Recording(file) for path in arguments.paths for file in recording_files(path)]
-        code = verb(arguments, recordings)
-    except UnusableRecording as error:
-        _warn(str(error))
-        return REFUSED
-    for recording in recordings:
-        if recording.damage:
-            _warn(f"{recording.path}: {recording.damage}")
-    return code
-
-
-def _info(_: argparse.Namespace, recordings: Recordings) -> int:
-    for recording in recordings:
-        topics: Counter[tuple[str, str]] = Counter()
-        transitions: Counter[str] = Counter()
-        numbers: dict[tuple[str, int], list[int]] = defaultdict(list)
-        times = []
-        for message in recording.messages():
-            topics[message.topic, message.kind] += 1
-            times.append(message.received)
-            if message.kind == KIND:
-                try:
-                    batch = batch_from_bytes(message.data)
-                except (BrokenMessage, InvalidData):
-                    continue
-                transitions[batch.transitions.origin.name.lower()] += len(batch.transitions)
-                numbers[batch.collector_id, batch.session].append(batch.sequence)
-        _print_summary(recording, times, transitions, lost_batches(numbers))
-        for (topic, kind), count in sorted(topics.items()):
-            print(plain(f"  {count:8} {topic} ({kind})"))
-    return DONE
-
-
-def _print_summary(recording: Recording, times: list[int], transitions: Counter[str], lost: int) -> None:
-    begin, seconds = (min(times) / 1e9, (max(times) - min(times)) / 1e9) if times else (0.0, 0.0)
-    date = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(begin)) if times else "never"
-    size = recording.path.stat().st_size / 1e6
-    print(plain(f"{recording.path}: {size:.1f} MB, {seconds:.0f} s from {date}"))
-    if recording.about:
-        contract = recording.contract
-        print(plain(f"  run      {recording.about.get('run_id') or '(none)'}, {contract.task} on {contract.robot}"))
-    counted = ", ".join(f"{transitions[origin]} of the {origin}" for origin in ("target", "source"))
-    print(f"  steps    {counted}; {lost} batches lost")
-    versions = sorted({int(policy["version"]) for policy in recording.policies if policy["version"].isdecimal()})
-    print(f"  policies {len(versions)}" + (f", versions {versions[0]} to {versions[-1]}" if versions else ""))
-
-
-def _replay(arguments: argparse.Namespace, recordings: Recordings) -> int:
-    try:
-        from ompo_ros.nodes.wire.replay import NotAlone, Replay
+        from ompo_ros.cli.recording_verbs import run
     except ImportError as error:
-        raise ConnectionError(f"no ROS 2 here to play it on ({error})") from error
-    replay = Replay(recordings, arguments.speed)
-    try:
-        print(f"{replay.play()} messages played")
-    except NotAlone as error:
-        _warn(str(error))
-        return REFUSED
-    except KeyboardInterrupt:
-        print("stopped")
-    finally:
-        replay.close()
-    return DONE
-
-
-def _extract(arguments: argparse.Namespace, recordings: Recordings) -> int:
-    if arguments.form == "npz":
-        print(f"{arguments.out}: {write_npz(recordings, arguments.out)} transitions")
-    elif arguments.form == "csv":
-        print(f"{arguments.out}: {write_joint_csv(recordings, arguments.out)} joint states")
-    else:
-        try:
-            from ompo_ros.recording.lerobot import write_lerobot
-        except ImportError as error:
-            raise UnusableRecording(f"{error}: pip install 'ompo_ros[lerobot]'") from error
-        print(f"{arguments.out}: {write_lerobot(recordings, arguments.out)} episodes")
-    return DONE
+        raise OSError(f"{error}: pip install 'ompo_ros[recording]'") from error
+    return run(arguments)
 
 
 def _speed(text: str) -> float:
@@ -131,7 +42,3 @@ def _speed(text: str) -> float:
     if not 0.0 <= value <= 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is no speed: 1 is as recorded, 2 twice as fast, 0 without waiting")
     return value
-
-
-def _warn(text: str) -> None:
-    print(f"ompo: {plain(text)}", file=sys.stderr)

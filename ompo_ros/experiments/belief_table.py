@@ -1,4 +1,4 @@
-"""What the simulation believes of the arm, for a report: beside the truth where a stand-in has one."""
+"""The identified parameters of the arm as a section of the report, beside the truth if a stand-in has one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN: Final = (
 
 
 def belief_section(folder: Path, settings: Mapping[str, object]) -> list[str]:
-    """Lines of Markdown; none where the run has no belief."""
+    """Lines of Markdown; none if the run has no belief."""
     path = folder / BELIEF
     try:
         believed = _distributions(path)
@@ -37,7 +37,7 @@ def belief_section(folder: Path, settings: Mapping[str, object]) -> list[str]:
     if settings.get("target") in SIMULATORS:
         columns["truth"] = _distributions(str(settings["target_domain"]))
     return [
-        "## What the simulation believes of the arm",
+        "## Identified parameters of the arm",
         "",
         summary,
         "",
@@ -53,7 +53,7 @@ def _distributions(domain: str | Path) -> dict[str, Distribution]:
 
 
 def _shown(name: str, distributions: Mapping[str, Distribution]) -> str:
-    """Values, one a joint where they differ, with their deviations; nominal where the domain is silent."""
+    """Values with their deviations, one per joint if they differ; nominal if the domain does not set them."""
     chosen = distributions.get(name, Constant(PARAMETERS[name].nominal))
     if isinstance(chosen, Constant):
         return _numbers(chosen.value)

@@ -214,7 +214,13 @@ class Config:
 
     # Running
     compile: bool = parameter(False, "compile the networks with torch.compile; eager if that fails", paper="not named")
-    threads: int = parameter(0, "torch's threads; 0 leaves them as they are", low=0, high=4_096, paper="not named")
+    threads: int = parameter(
+        0,
+        "torch's threads; 0: one for a hidden_size up to 512, beyond that torch's default",
+        low=0,
+        high=4_096,
+        paper="not named",
+    )
 
     def __post_init__(self) -> None:
         check(self)
