@@ -27,7 +27,7 @@ EXTRAS = {
 
 # pip puts console scripts into bin/, where ROS does not look; relative, so that the prefix may move.
 LAUNCHER = """#!/bin/sh
-exec "$(dirname "$(readlink -f "$0")")/../../bin/python" -m {package}.nodes.{node} "$@"
+exec "$(dirname "$(readlink -f "$0")")/../../bin/python" -m {package}.nodes {node} "$@"
 """
 
 
@@ -80,7 +80,7 @@ setup(
     entry_points={
         "console_scripts": [
             f"ompo = {PACKAGE}.cli.__main__:main",
-            *(f"{node} = {PACKAGE}.nodes.{node}:main" for node in NODES),
+            *(f"{node} = {PACKAGE}.nodes.__main__:start_by_name" for node in NODES),
         ]
     },
 )

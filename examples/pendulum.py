@@ -3,6 +3,7 @@
     pip install .[learning] gymnasium
     python examples/pendulum.py
 
+Takes 20 s on one core. A return above -300 means that the pendulum swings up.
 Agents act in [-1, 1] and learn from Transitions; StepLearner scales the actions and makes the Transitions.
 """
 

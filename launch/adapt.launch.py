@@ -1,12 +1,14 @@
 """Adapts a policy to a robot while it moves: learner, sources, robot or stand-in, target side, or one role of them."""
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import LogInfo, OpaqueFunction
+from launch.actions import LogInfo, OpaqueFunction, RegisterEventHandler
+from launch.event_handlers import OnShutdown
 from launch.launch_description_entity import LaunchDescriptionEntity
 
-from ompo_ros.launching.arguments import declare, values_of
-from ompo_ros.launching.nodes import arguments_of, chosen_target, include, stay_on_this_machine
-from ompo_ros.launching.run_start import start_of
+from ompo_ros.launching.arguments import checked, declare, values_of
+from ompo_ros.launching.files import chosen_target
+from ompo_ros.launching.nodes import arguments_of, include, stay_on_this_machine
+from ompo_ros.launching.run_start import say_how_to_resume, start_of
 
 ROLES = {"learner": ["learner", "recorder"], "source": ["sources"], "target": ["robot_sim", "target"]}
 PARTS = [part for parts in ROLES.values() for part in parts]
@@ -15,11 +17,11 @@ PARTS = [part for parts in ROLES.values() for part in parts]
 def generate_launch_description() -> LaunchDescription:
     """Declare what the parts declare; which of them start is decided when the values are known."""
     given: set[str] = set()
+    declared = [*declare("role", "resume", target_domain="creeping"), *arguments_of(*PARTS)]
     return LaunchDescription(
         [
             OpaqueFunction(function=note_given, args=[given]),  # a declaration fills in its default
-            *declare("role", "resume", target_domain="creeping"),
-            *arguments_of(*PARTS),
+            *checked(__file__, declared),
             OpaqueFunction(function=start, args=[given]),
         ]
     )
@@ -43,5 +45,6 @@ def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEnti
         *(LogInfo(msg=line) for line in run.lines),
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
         LogInfo(msg=f"run_id {values['run_id'] or '(none)'}"),
+        RegisterEventHandler(OnShutdown(on_shutdown=lambda event, _: say_how_to_resume(event, values))),
         *(include(part, values) for part in ROLES.get(values["role"], PARTS)),
     ]

@@ -5,6 +5,7 @@ from pathlib import Path
 from launch import LaunchDescription
 from launch_ros.actions import Node
 
+from ompo_ros.launching.files import pretrained_networks
 from ompo_ros.launching.nodes import REPLACED, Values, chosen, node, part, policy_server
 from ompo_ros.launching.run_start import folder_of
 
@@ -21,7 +22,6 @@ ARGUMENTS = (
     "speed_scale",
     "run_dir",
 )
-SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -32,13 +32,11 @@ def generate_launch_description() -> LaunchDescription:
 def start(values: Values) -> list[Node]:
     """The learner resumes from what is in the run's folder: it may have died."""
     folder = str(folder_of(values))
-    auto = SHIPPED.get(values["task"], "none")
-    pretrained = auto if values["pretrained"] == "auto" else values["pretrained"]
     learner = {
         **chosen(values, "task", "reward", "robot", "device"),
         "run_dir": folder,
         "resume": True,
-        "pretrained": "" if pretrained == "none" else pretrained,
+        "pretrained": pretrained_networks(values),
         "warm_start": ",".join(str(Path(path).resolve()) for path in values["warm_start"].split(",") if path),
         "seed": int(values["seed"]),
         "target_steps": int(values["target_steps"]),

@@ -4,7 +4,8 @@ from launch import LaunchDescription
 from launch_ros.actions import Node
 
 from ompo_ros.launching import endings
-from ompo_ros.launching.nodes import Values, chosen, chosen_target, node, part, robot_namespace
+from ompo_ros.launching.files import chosen_target
+from ompo_ros.launching.nodes import Values, chosen, node, part, robot_namespace
 
 ARGUMENTS = ("task", "target", "target_domain", "robot", "driver", "robot_namespace")
 

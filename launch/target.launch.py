@@ -42,5 +42,5 @@ def start(values: Values) -> list[Node]:
     manager = {**steps, "run_dir": str(folder_of(values)), "settings": json.dumps(dict(values))}
     return [
         node("target_collector", values, collector, on_exit=endings.required("the target collector")),
-        node("run_manager", values, manager, on_exit=endings.required("the run manager", "the run is over")),
+        node("run_manager", values, manager, stdout=(), on_exit=endings.required("the run manager")),
     ]

@@ -4,33 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ompo_ros.nodes.learner_parameters import LearnerParameters
-from ompo_ros.nodes.parameters import (
-    IdentifierParameters,
-    PolicyControllerParameters,
-    PolicyServerParameters,
-    RecorderParameters,
-    RobotSimParameters,
-    RunManagerParameters,
-    SourceCollectorParameters,
-    TargetCollectorParameters,
-    TransitionMonitorParameters,
-)
+from ompo_ros.nodes.all_parameters import NODES
 from ompo_ros.parameters import Parameter, parameters_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "parameters.md"
-NODES: dict[str, type] = {
-    "learner": LearnerParameters,
-    "policy_server": PolicyServerParameters,
-    "identifier": IdentifierParameters,
-    "source_collector": SourceCollectorParameters,
-    "target_collector": TargetCollectorParameters,
-    "run_manager": RunManagerParameters,
-    "policy_controller": PolicyControllerParameters,
-    "robot_sim": RobotSimParameters,
-    "recorder": RecorderParameters,
-    "transition_monitor": TransitionMonitorParameters,
-}
 HEAD = """# Parameters
 
 Every parameter of every node, as `ros2 param describe` shows it. All are read-only: set them in a

@@ -1,9 +1,7 @@
-"""Draw every world for docs/domains.md into docs/images, without a screen.
+"""Draw every world for docs/domains.md into docs/images: `PYTHONPATH=. python tools/render_worlds.py`.
 
-    MUJOCO_GL=egl PYTHONPATH=. python tools/render_worlds.py
-
-Needs EGL (on Debian and Ubuntu: libegl1 libgl1-mesa-dri); the worlds whose packages are not installed are left out, so
-that the Meta-World picture comes from a second run in its own environment.
+Without a screen this needs EGL (on Debian and Ubuntu: libegl1 libgl1-mesa-dri). Worlds whose packages are not installed
+are left out: the Meta-World picture comes from a second run in its own environment.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ompo_ros.cli import arm, policy, recording
+from ompo_ros.cli import arm, policy, recording, status
 
 
 def main() -> None:
@@ -14,6 +14,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     policy.add_parser(commands)
     arm.add_parsers(commands)
+    status.add_parser(commands)
     recording.add_parser(commands)
     sys.exit(policy.run(parser.parse_args()))
 

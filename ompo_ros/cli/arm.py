@@ -1,6 +1,6 @@
-"""`ompo enable`, `ompo disable` and `ompo key`: who may move the arm.
+"""`ompo enable`, `ompo disable`, `ompo goal` and `ompo key`: who may move the arm, and where it goes.
 
-Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no arm node answers.
+Exit codes: 0 done, 1 refused or missed, 2 wrong usage, 3 no arm node answers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     disable = commands.add_parser("disable", help="brake arm nodes, which are silent then; no emergency stop")
     disable.add_argument("--node", choices=ARM_NODES, help="which one (default: all that are there)")
     disable.set_defaults(run=_set_enabled, enabled=False)
-    for verb in (enable, disable):
+    goal = commands.add_parser("goal", help="send the arm of a policy_controller to a goal, and wait for it")
+    for axis in "xyz":
+        goal.add_argument(axis, type=float, help=f"{axis} in the base frame, m")
+    goal.set_defaults(run=_send_goal)
+    for verb in (enable, disable, goal):
         verb.add_argument("--namespace", default="/ompo", help="of the arm node (default: /ompo)")
 
     keys = commands.add_parser("key", help="keys that sign what moves the arm").add_subparsers(required=True)
@@ -44,6 +48,22 @@ def _set_enabled(arguments: argparse.Namespace) -> int:
         print(f"{name}: {answer.message}", file=sys.stdout if answer.success else sys.stderr, flush=True)
         refused = refused or not answer.success
     return REFUSED if refused else DONE
+
+
+def _send_goal(arguments: argparse.Namespace) -> int:
+    try:
+        from ompo_ros.nodes.wire.goal_client import GoalClient, RefusedGoal
+    except ImportError as error:
+        raise ConnectionError(f"no ROS 2 here to reach an arm node ({error})") from error
+    missed = False
+    try:
+        for line in GoalClient(arguments.namespace).send((arguments.x, arguments.y, arguments.z)):
+            print(line, flush=True)
+            missed = " missed: " in line
+    except RefusedGoal as refusal:
+        print(f"ompo: {refusal}", file=sys.stderr)
+        return REFUSED
+    return REFUSED if missed else DONE
 
 
 def _new_key(arguments: argparse.Namespace) -> int:

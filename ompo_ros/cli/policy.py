@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 
 from ompo_ros.cli.policy_store import FolderStore, PolicyStore
+from ompo_ros.cli.tables import print_table
 from ompo_ros.policy.artifact import CheckedPolicy, policy_bytes, read_policy
 from ompo_ros.policy.errors import RefusedPolicy, RegistryError
 from ompo_ros.policy.graph import check_parity, random_observations
@@ -76,7 +76,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
     manifest, contract = policy.manifest, policy.manifest.contract
     evaluation = manifest.evaluation
     normalizer = manifest.normalizer
-    _table(
+    print_table(
         [
             ("policy", f"{manifest.version}, SHA-256 {policy.sha256}"),
             ("made", f"{_date(manifest.stamp)} after {manifest.training.updates} updates"),
@@ -93,11 +93,11 @@ def _inspect(arguments: argparse.Namespace) -> int:
     print()
     signals = enumerate(zip(contract.observation, normalizer.mean, normalizer.scale, strict=True))
     rows = [(f"obs[{i}]", s.name, s.unit, f"{mean:.4g}", f"{scale:.4g}", s.source) for i, (s, mean, scale) in signals]
-    _table([("entry", "name", "unit", "mean", "1/deviation", "source"), *rows])
+    print_table([("entry", "name", "unit", "mean", "1/deviation", "source"), *rows])
     print()
     limit = f"±{contract.action_limit:g}"
     rows = [(f"action[{i}]", s.name, s.unit, f"{s.scale:g}", limit, s.source) for i, s in enumerate(contract.action)]
-    _table([("entry", "name", "unit", "scale", "limit", "meaning"), *rows])
+    print_table([("entry", "name", "unit", "scale", "limit", "meaning"), *rows])
     return DONE
 
 
@@ -107,7 +107,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     onnx.checker.check_model(onnx.load_from_string(policy.onnx), full_check=True)
     none = np.empty((0, policy.manifest.contract.observation_size), np.float32)
     parity = check_parity(policy.onnx, policy.actor, none, np.random.default_rng())
-    _table(
+    print_table(
         [
             ("file", f"{arguments.file}, {len(policy.onnx)} bytes"),
             ("SHA-256", f"{policy.sha256}, {checksum}"),
@@ -129,7 +129,7 @@ def _bench(arguments: argparse.Namespace) -> int:
         runtime.act(rows[i % len(rows)])
         times.append(time.perf_counter_ns() - started)
     p50, p99, worst = np.percentile(times, [50, 99, 100]) / 1e3
-    _table([("actions", "p50", "p99", "worst"), (str(len(times)), *(f"{t:.1f} us" for t in (p50, p99, worst)))])
+    print_table([("actions", "p50", "p99", "worst"), (str(len(times)), *(f"{t:.1f} us" for t in (p50, p99, worst)))])
     return DONE
 
 
@@ -148,7 +148,7 @@ def _list(arguments: argparse.Namespace) -> int:
     ]
     for warning in store.warnings:
         _warn(warning)
-    _table([("version", "registered", "channels", "success", "SHA-256", "note"), *rows])
+    print_table([("version", "registered", "channels", "success", "SHA-256", "note"), *rows])
     return DONE
 
 
@@ -188,10 +188,3 @@ def _date(stamp: float) -> str:
 
 def _warn(text: str) -> None:
     print(f"ompo: {plain(text)}", file=sys.stderr)
-
-
-def _table(texts: Sequence[Sequence[str]]) -> None:
-    rows = [[plain(text) for text in row] for row in texts]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

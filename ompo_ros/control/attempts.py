@@ -10,6 +10,7 @@ from ompo_ros.control.episode import EpisodeRecorder, PlayedEpisode
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import Float32Array, Task
 
+UNDER_WAY: Final = "under way"
 _TOLERANCE: Final = 1e-3  # m that a goal may lie outside the task's box
 
 
@@ -19,29 +20,34 @@ class Attempts:
     def __init__(self, task: Task, goal: FloatArray) -> None:
         self._task = task
         self.goal = check_goal(task, goal)
+        self.outcome = ""  # of the last goal that was sent, once it is judged
+        self.is_under_way = False  # whether the goal was sent and is not yet judged
         self._attempt: EpisodeRecorder | None = None
-        self._made = self._successes = 0
+        self._goals = self._made = self._successes = 0
 
     def aim(self, goal: FloatArray) -> None:
         """Set another goal (3,), or raise ValueError and keep the last one."""
         self.goal = check_goal(self._task, goal)
-        self._attempt = None
-
-    def begin(self) -> None:
-        """Begin an attempt at the goal."""
-        self._attempt = EpisodeRecorder(self._task, deterministic=True)
+        self._attempt, self.is_under_way, self.outcome = None, True, ""
+        self._goals += 1
 
     def abandon(self) -> None:
-        """Drop the current attempt: it is not counted."""
+        """Drop the current attempt, which is not counted; the next observation begins another one."""
         self._attempt = None
 
     def observe(self, obs: Float32Array) -> PlayedEpisode | None:
-        """Add an observation; returns the attempt when its time is over."""
-        if self._attempt is None or not self._attempt.observe(obs):
+        """Add an observation of a running arm; returns the attempt at the goal when its time is over."""
+        if not self.is_under_way:
             return None
-        finished, self._attempt = self._attempt.finish(), None
+        if self._attempt is None:
+            self._attempt = EpisodeRecorder(self._task, deterministic=True)
+        if not self._attempt.observe(obs):
+            return None
+        finished, self._attempt, self.is_under_way = self._attempt.finish(), None, False
         self._made += 1
         self._successes += finished.success
+        distance, what = 1e3 * float(self._task.distance(obs)), "reached" if finished.success else "missed"
+        self.outcome = f"{what}: {distance:.0f} mm away after {finished.steps} steps"
         return finished
 
     def act(self, action: FloatArray, policy_version: int) -> None:
@@ -50,11 +56,21 @@ class Attempts:
             self._attempt.act(action.astype(np.float32), policy_version)
 
     def figures(self) -> dict[str, str | int]:
+        low, high = self._task.goal_box
         return {
-            "goal": " ".join(f"{x:.3f}" for x in self.goal),
+            "goal": spelled(self.goal),
+            "goal_low": spelled(low),
+            "goal_high": spelled(high),
+            "goal_outcome": self.outcome or (UNDER_WAY if self.is_under_way else "none was sent"),
+            "goals": self._goals,
             "attempts": self._made,
             "successes": self._successes,
         }
+
+
+def spelled(point: FloatArray) -> str:
+    """A point as it is logged and reported, m."""
+    return " ".join(f"{x:.3f}" for x in point)
 
 
 def check_goal(task: Task, goal: FloatArray) -> FloatArray:

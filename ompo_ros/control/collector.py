@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from typing import Final
 
@@ -105,7 +106,8 @@ class Collector:
     def _home(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
         way = self._way_home
         try:
-            if (way is None or way.arrived(state, now)) and self.player.may_begin:
+            arrived = way is None or way.arrived(state, now)
+            if arrived and self.player.may_begin:
                 self.phase = CollectorPhase.RUNNING
                 self.player.begin()
                 return self._play(state, cube, now)
@@ -113,13 +115,13 @@ class Collector:
             self._held_by = f"no way home inside the workspace: move the arm by hand, then run `{ENABLE}`"
             return self._stop(CollectorPhase.HELD, self._held_by, state, now)
         self.problem = way.problem if way is not None else ""
-        return self._send(state, state.position if way is None else way.next(state), now)
+        tick = self._send(state, state.position if way is None else way.next(state), now)
+        return replace(tick, waits=arrived)
 
     def _play(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
-        by_now = state.at(now)
-        step = self.player.step(by_now, cube, now)
+        step = self.player.step(state, cube, now)
         if not isinstance(step, PlayedEpisode):
-            return self._send(state, by_now.position + INCREMENT * step, now)
+            return self._send(state, state.position + INCREMENT * step, now)
         self._stops = 0
         if not self.player.has_work:
             return Tick(self._stop(CollectorPhase.IDLE, "", state, now).command, step)

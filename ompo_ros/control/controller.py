@@ -76,11 +76,19 @@ class Controller:
     def goal(self) -> FloatArray:
         return self._attempts.goal
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the goal was sent and is not yet judged."""
+        return self._attempts.is_under_way
+
+    @property
+    def outcome(self) -> str:
+        """How the last goal that was sent ended; empty until then."""
+        return self._attempts.outcome
+
     def go_to(self, goal: FloatArray) -> None:
-        """Take another goal (3,), or raise ValueError; while the arm runs, an attempt at it begins."""
+        """Take another goal (3,), or raise ValueError; an attempt at it begins as soon as the arm runs."""
         self._attempts.aim(goal)
-        if self.phase is ControllerPhase.RUNNING:
-            self._attempts.begin()
 
     def figures(self) -> dict[str, str | int | float]:
         """What a diagnostics page shows of the controller."""
@@ -91,6 +99,7 @@ class Controller:
             "policy_swaps": self._swaps,
             "inference_p50_us": round(self._inference.percentile(50) * 1e6, 1),
             "inference_p99_us": round(self._inference.percentile(99) * 1e6, 1),
+            "frame": self.motion.contract.frame,
             **self._attempts.figures(),
             **self.motion.figures(),
         }
@@ -124,8 +133,7 @@ class Controller:
         return True
 
     def _run(self, policy: Policy, starts: bool, state: ArmState, cube: FloatArray, now: float) -> Tick:
-        by_now = state.at(now)
-        obs = observe(self.motion.task, by_now.position, by_now.velocity, cube, self.goal)
+        obs = observe(self.motion.task, state.position, state.velocity, cube, self.goal)
         finished = self._attempts.observe(obs)
         wanted = self._ask(policy, obs)
         if not np.isfinite(wanted).all():
@@ -133,7 +141,7 @@ class Controller:
             return self._stop(ControllerPhase.STOPPED, self._stopped_by, state, now)
         action = self._blend.towards(wanted, starts=starts)
         self._attempts.act(action, policy.version)
-        command, why = self.motion.propose(state, by_now.position + INCREMENT * action, now)
+        command, why = self.motion.propose(state, state.position + INCREMENT * action, now)
         if why:
             self._stopped_by = why
             self._halt(ControllerPhase.STOPPED, why)

@@ -28,10 +28,11 @@ _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reaso
 
 @dataclass(frozen=True)
 class Tick:
-    """The result of a tick: the command to send, and an episode if one ended."""
+    """The result of a tick: the command to send, an episode if one ended, whether the arm only waits at home."""
 
     command: SafeCommand | None = None
     finished: PlayedEpisode | None = None
+    waits: bool = False
 
 
 class Motion:

@@ -52,10 +52,6 @@ class ArmState:
     velocity: FloatArray
     time: float
 
-    def at(self, now: float) -> ArmState:
-        """The state at `now` if the velocity stays: drivers publish at a rate of their own, so states have ages."""
-        return ArmState(self.position + (now - self.time) * self.velocity, self.velocity, now)
-
 
 @dataclass(frozen=True)
 class SafeCommand:

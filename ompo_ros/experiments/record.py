@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 WINDOW = 20  # exploration episodes in the running success and return
+
+
+def column(text: str) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """A field that is a column of a table, with what it means."""
+    return field(metadata={"text": text})
 
 
 @dataclass(frozen=True)
@@ -27,42 +33,54 @@ class RecordedEvaluation:
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """What the policy server's gate made of the run's last evaluation."""
+
+    stable: bool
+    reason: str
+
+    def __str__(self) -> str:
+        return f"is stable: {self.reason}" if self.stable else f"is not stable: {self.reason}"
+
+
+@dataclass(frozen=True)
 class Sample:
     """One row of metrics.csv."""
 
-    seconds: float  # since exploration began
-    target_steps: int
-    episodes: int
-    success: float  # over the last exploration episodes
-    episode_return: float
-    updates: int
-    updates_per_second: float
-    source_steps: int
-    policy_version: int
-    r_local: float
-    r_global: float
+    seconds: float = column("Seconds since exploration began; an interruption is not counted.")
+    target_steps: int = column("Steps on the target that the learner has taken in.")
+    episodes: int = column("Exploration episodes finished on the target.")
+    success: float = column(f"Share of the last {WINDOW} exploration episodes that ended at the goal; nan before any.")
+    episode_return: float = column(f"Mean return of the last {WINDOW} exploration episodes.")
+    updates: int = column("Gradient updates made.")
+    updates_per_second: float = column("Gradient updates per second, over the last seconds.")
+    source_steps: int = column("Steps of simulated arms that the learner has taken in.")
+    policy_version: int = column("Newest weights that the learner has published.")
+    r_local: float = column("Mean R, the discriminator's log density ratio, on recent target steps; nan before any.")
+    r_global: float = column("Mean R on all steps in the buffer. r_local - r_global is the gap that is left.")
 
 
 @dataclass(frozen=True)
 class Episode:
     """One row of episodes.csv: an exploration episode on the target, whole or interrupted."""
 
-    seconds: float  # since exploration began
-    policy_version: int
-    steps: int
-    dropped: int  # 1: interrupted, 0: whole
-    success: int  # 0 or 1
-    episode_return: float
+    seconds: float = column("Seconds since exploration began, when the episode ended.")
+    policy_version: int = column("Policy at its last step; 0: random actions.")
+    steps: int = column("Steps it took.")
+    dropped: int = column("1: interrupted and not learned from, 0: whole.")
+    success: int = column("1: ended at the goal, 0: did not.")
+    episode_return: float = column("Sum of its rewards, undiscounted.")
 
 
 @dataclass
 class RunRecord:
-    """The data of the progress line and the report; its size does not grow with the run."""
+    """The data of progress and report; its size does not grow with the run."""
 
     target_steps: int  # asked for
     before: RecordedEvaluation | None = None
     after: RecordedEvaluation | None = None
     finished: int = 0  # target steps of the run that `after` closed; 0: none was finished
+    judgement: Judgement | None = None  # of what was evaluated after the run, by this process
     last: Sample | None = None
     episodes: int = 0
     dropped: int = 0
@@ -95,25 +113,3 @@ def _means(episodes: Sequence[Episode]) -> tuple[float, float]:
         return float("nan"), float("nan")
     n = len(episodes)
     return sum(episode.success for episode in episodes) / n, sum(episode.episode_return for episode in episodes) / n
-
-
-def progress_line(record: RunRecord) -> str:
-    """One line that says how the run goes."""
-    sample = record.last
-    if sample is None:
-        return "waiting for the first steps on the target"
-    success, value = record.now
-    first_success, first_value = record.at_start
-    pace = sample.target_steps / sample.seconds if sample.seconds > 0 else 0.0
-    to_go = max(record.target_steps - sample.target_steps, 0)
-    left = to_go / pace if pace > 0 and record.target_steps else float("nan")
-    return (
-        f"{sample.target_steps}/{record.target_steps or '∞'} steps, {record.episodes} episodes | "
-        f"success {success:.0%} (first {first_success:.0%}), return {value:.2f} (first {first_value:.2f}) | "
-        f"R gap {sample.r_local - sample.r_global:+.2f} | {sample.updates_per_second:.0f} updates/s | "
-        f"policy {sample.policy_version} | {_clock(left)} left"
-    )
-
-
-def _clock(seconds: float) -> str:
-    return "?" if seconds != seconds else f"{int(seconds // 60)}:{int(seconds % 60):02d}"

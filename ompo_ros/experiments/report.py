@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from ompo_ros.experiments.belief_table import belief_section
 from ompo_ros.experiments.record import WINDOW, RecordedEvaluation, RunRecord, Sample
 from ompo_ros.experiments.run_folder import REPORT, RunFolder
+from ompo_ros.experiments.verdict import verdict
 from ompo_ros.files import write_whole
 
 POINTS = 2000  # of a curve at most: more than the picture shows
@@ -73,6 +74,8 @@ def report(record: RunRecord, settings: Mapping[str, object]) -> str:
     lines = [
         "# Adaptation run",
         "",
+        verdict(record.before, record.after),
+        "",
         "| | on the target, deterministic |",
         "|---|---|",
         f"| before | {_shown(record.before)} |",
@@ -89,8 +92,22 @@ def report(record: RunRecord, settings: Mapping[str, object]) -> str:
             f"{last.source_steps} source steps, {last.updates} updates, {last.seconds:.0f} s.",
             "",
         ]
+    lines += [*_next(record), "README.md in this folder says what each file and each column of the tables is.", ""]
     lines += ["| setting | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in settings.items()), ""]
     return "\n".join(lines)
+
+
+def _next(record: RunRecord) -> list[str]:
+    """What to do with the result."""
+    if record.after is None or record.judgement is None:
+        return []
+    lines = [f"Policy {record.after.policy_version} {record.judgement}.", ""]
+    if record.judgement.stable:
+        lines += ["Run it, from this folder:", "", "```"]
+        lines += ["ros2 launch ompo_ros deploy.launch.py registry_dir:=policies", "ompo enable", "ompo goal X Y Z"]
+        return [*lines, "```", ""]
+    activate = f"`ompo policy activate {record.after.policy_version} --registry policies`"
+    return [*lines, f"{activate}, from this folder, makes it stable all the same.", ""]
 
 
 def _shown(evaluation: RecordedEvaluation | None) -> str:

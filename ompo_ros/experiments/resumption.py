@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from ompo_ros.experiments.explanation import README, explanation
 from ompo_ros.experiments.kept_files import is_path, keep_files, kept_copy
 from ompo_ros.experiments.run_folder import METRICS, RECORD, REPORT, read_record
 from ompo_ros.files import write_whole
@@ -46,6 +47,7 @@ def keep_start(folder: Path, arguments: Mapping[str, str], named: Iterable[tuple
     write_whole(folder / PARAMETERS, Path(arguments["params_file"]).read_bytes())
     own = {**arguments, **_own_files(folder, arguments)}
     keep_arguments(folder, own)
+    write_whole(folder / README, explanation().encode())
     return own
 
 

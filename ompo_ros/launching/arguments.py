@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from launch import LaunchContext
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.launch_description_entity import LaunchDescriptionEntity
 
+from ompo_ros.launching.screen import use_terminal
+from ompo_ros.nodes.all_parameters import NODES
+from ompo_ros.parameters import InvalidParameter, Parameter, parameters_of
 from ompo_ros.resources import resource_path
+from ompo_ros.spelling import meant
 from ompo_ros.task.tasks import REWARDS, TASKS
 
 _FLAG = ("true", "false")
@@ -51,8 +59,12 @@ ARGUMENTS = {
     "run_dir": Argument("", "Folder of the run. Empty: runs/<task>-<time>."),
     "resume": Argument("false", "Go on with the run in run_dir, with its own arguments.", _FLAG),
     "role": Argument("all", "Which part runs on this machine.", ("all", "learner", "source", "target")),
-    "policy": Argument("", "ONNX file to run. Empty: follow policy/stable of a policy server in the namespace."),
-    "registry_dir": Argument("", "Start a policy server on this folder (a run's `policies`). Empty: none."),
+    "policy": Argument(
+        "auto",
+        "ONNX file to run. auto: the one that comes with the package. "
+        "stable: follow policy/stable of a policy server in the namespace.",
+    ),
+    "registry_dir": Argument("", "Run what is stable in this folder, a run's `policies`. Empty: run `policy`."),
     "enabled": Argument("false", "Move at once instead of waiting for `ompo enable`.", _FLAG),
     "dry_run": Argument("false", "Do everything but command the robot.", _FLAG),
     "run_id": Argument(
@@ -71,6 +83,16 @@ ARGUMENTS = {
 }
 # What every node needs; listed last, since they are the ones least often given.
 COMMON = ("params_file", "run_id", "seed", "real_time_factor", "use_sim_time", "namespace", "log_level")
+_NUMBERS: dict[str, Parameter] = {  # arguments that are a number, each with the parameter it sets
+    parameter.name: parameter
+    for kind in NODES.values()
+    for parameter in parameters_of(kind)
+    if parameter.name in ARGUMENTS and parameter.is_number
+}
+
+
+class InvalidArgument(ValueError):
+    """A launch argument that cannot be used; the message says what to give."""
 
 
 def declare(*names: str, **defaults: str) -> list[DeclareLaunchArgument]:
@@ -86,3 +108,47 @@ def _declare(name: str, default: str) -> DeclareLaunchArgument:
 def values_of(context: LaunchContext) -> dict[str, str]:
     """The arguments of a launch under way, as far as they are declared or given so far."""
     return {name: str(value) for name, value in context.launch_configurations.items() if name in ARGUMENTS}
+
+
+def checked(file: str, declared: Sequence[DeclareLaunchArgument]) -> list[LaunchDescriptionEntity]:
+    """Declare the arguments of a launch file, after what the user gave was checked against them."""
+    known = [argument.name for argument in declared]
+    return [OpaqueFunction(function=_check_given, args=[Path(file).name, known]), *declared]
+
+
+def _check_given(context: LaunchContext, file: str, known: Sequence[str]) -> None:
+    typed = _typed(sys.argv, file)
+    if typed is not None:
+        use_terminal()
+    for name in typed or ():
+        if name not in known:
+            raise InvalidArgument(f"{name}:= is no argument of {file}; {meant(name, known)}")
+    check_values(values_of(context))
+
+
+def _typed(words: Sequence[str], file: str) -> list[str] | None:
+    """The names on the command line of this launch file; None where another file includes it, with its own."""
+    for i, word in enumerate(words):
+        if Path(word).name == file and (words[i - 1] == "ompo_ros" or "/" in word):
+            return [given.partition(":=")[0] for given in words[i + 1 :] if ":=" in given]
+    return None
+
+
+def check_values(values: Mapping[str, str]) -> None:
+    """Refuse a value that is none of an argument's choices, or no number of its range."""
+    for name, value in values.items():
+        choices = ARGUMENTS[name].choices
+        if choices and value not in choices:
+            raise InvalidArgument(f"{name}:={value} is not possible; {meant(value, choices)}")
+        if name in _NUMBERS:
+            _check_number(name, value, _NUMBERS[name])
+
+
+def _check_number(name: str, value: str, parameter: Parameter) -> None:
+    whole = isinstance(parameter.default, int)
+    try:
+        parameter.check(int(value) if whole else float(value))
+    except InvalidParameter as error:
+        raise InvalidArgument(f"{name}:={value} is not within [{parameter.low:g}, {parameter.high:g}]") from error
+    except ValueError as error:
+        raise InvalidArgument(f"{name}:={value} is no {'whole ' if whole else ''}number") from error

@@ -1,47 +1,86 @@
-"""What the end of a node means for its launch: go on, end well, or end with exit code 1."""
+"""What the end of a node means for its launch: go on, end well, or end with exit code 1 and the cause."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable
+from typing import Final
 
 from launch import LaunchContext
 from launch.actions import LogInfo, Shutdown
-from launch.events.process import ProcessExited
+from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_entity import LaunchDescriptionEntity
 
-REFUSED = 2  # exit code of a node that cannot work with its settings
+from ompo_ros.launching import screen
+from ompo_ros.to_launch import OVER, PROGRESS
+
+REFUSED = 2  # exit code of a node that cannot work: it has said why
 Handler = Callable[[ProcessExited, LaunchContext], list[LaunchDescriptionEntity]]
+_FATAL: Final = re.compile(r"\[FATAL\] \[[\d.]+\] \[[^]]*\]: (.+)")
+
+# What processes said, by their names; a launch has one of each name.
+_unfinished: defaultdict[tuple[str, bool], str] = defaultdict(str)
+_causes: dict[str, str] = {}
+_over: set[str] = set()
 
 
 class LaunchFailed(RuntimeError):
     """Why a launch cannot go on. Raised, because after a Shutdown `ros2 launch` returns 0."""
 
 
+def hear(event: ProcessIO) -> None:
+    """Note why a node cannot work or that its run is over, and show its progress; text comes in pieces."""
+    stream = (event.process_name, event.from_stdout)
+    *lines, _unfinished[stream] = (_unfinished[stream] + event.text.decode(errors="replace")).split("\n")
+    for line in lines:
+        if fatal := _FATAL.match(line):
+            _causes[event.process_name] = fatal[1]
+        elif event.from_stdout and line == OVER:
+            _over.add(event.process_name)
+        elif event.from_stdout and line.startswith(PROGRESS):
+            screen.draw(line.removeprefix(PROGRESS))
+
+
 def replaced(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """A node that may die and is started again; it ends by itself only when its run is over."""
+    """A node that may die and is started again, whoever ended it, unless its run is over."""
     if context.is_shutdown:
         return []
     _fail_if_refused(event)
-    return _end(f"{event.process_name} ended") if event.returncode == 0 else []
+    return _end("the run is over") if event.process_name in _over else []
 
 
-def required(what: str, when_done: str = "") -> Handler:
-    """A node that nothing replaces: all ends with it; well only where it may be done, and ended by itself."""
+def required(what: str, *, may_stop: bool = False) -> Handler:
+    """A node that nothing replaces: all ends with it; well where its run is over, or where it may be stopped."""
 
     def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
         if context.is_shutdown:
             return []
         _fail_if_refused(event)
-        if when_done and event.returncode == 0:
-            return _end(when_done)
-        raise LaunchFailed(f"{what} died")
+        if event.process_name in _over:
+            return _end("the run is over")
+        if may_stop and event.returncode == 0:
+            return _end(f"{what} was stopped")
+        _fail(lambda: f"{what} died")
+        return []
 
     return ended
 
 
 def _fail_if_refused(event: ProcessExited) -> None:
     if event.returncode == REFUSED:
-        raise LaunchFailed(f"{event.process_name} refused its settings")
+        unknown = "refused its settings; its log says why"
+        _fail(lambda: f"{_node(event)}: {_causes.get(event.process_name, unknown)}")
+
+
+def _fail(cause: Callable[[], str]) -> None:
+    """End the launch; the cause is said again below all that the end of the others brings."""
+    screen.say_last(lambda: f"failed: {cause()}")
+    raise LaunchFailed(cause())
+
+
+def _node(event: ProcessExited) -> str:
+    return event.process_name.rpartition("-")[0]
 
 
 def _end(reason: str) -> list[LaunchDescriptionEntity]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,10 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    RegisterEventHandler,
     SetEnvironmentVariable,
 )
+from launch.event_handlers import OnProcessIO
 from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
@@ -25,7 +26,9 @@ from launch_ros.substitutions import FindPackageShare
 from ompo_ros.launching import endings
 from ompo_ros.launching.arguments import COMMON, declare, values_of
 from ompo_ros.launching.parameter_file import read_parameters
+from ompo_ros.launching.screen import is_terminal
 from ompo_ros.resources import resource_path
+from ompo_ros.to_launch import DRAWS
 
 Values = Mapping[str, str]
 REPLACED: dict[str, Any] = {"respawn": True, "respawn_delay": 1.0, "on_exit": endings.replaced}
@@ -44,7 +47,13 @@ def _start(context: LaunchContext, start: Callable[[Values], list[Node]]) -> lis
 
 def in_namespace(values: Values, start: Callable[[Values], list[Node]]) -> GroupAction:
     """The nodes that the values lead to."""
-    return GroupAction([PushRosNamespace(values["namespace"]), *start(values)])
+    nodes = start(values)
+    listening = [_listening_to(node) for node in nodes]
+    return GroupAction([PushRosNamespace(values["namespace"]), *listening, *nodes])
+
+
+def _listening_to(node: Node) -> RegisterEventHandler:
+    return RegisterEventHandler(OnProcessIO(target_action=node, on_stdout=endings.hear, on_stderr=endings.hear))
 
 
 def include(name: str, values: Values | None = None) -> IncludeLaunchDescription:
@@ -70,9 +79,13 @@ def node(
     parameters: Mapping[str, object],
     *,
     name: str = "",
+    stdout: Collection[str] = ("log",),
     **options: Any,  # noqa: ANN401 - launch's own
 ) -> Node:
-    """A node with the parameters given here, and those of the parameter file, which may not set the same."""
+    """A node with the parameters given here, and those of the parameter file, which may not set the same.
+
+    Its log, on stderr, is shown and kept; what goes to `stdout` is for the launch, or of libraries.
+    """
     name = name or executable
     set_here = {"use_sim_time": follows_clock(values), **parameters}
     if executable != "robot_sim":
@@ -86,8 +99,12 @@ def node(
         name=name,
         parameters=[{**from_file, **set_here}],
         arguments=["--ros-args", "--log-level", values["log_level"]],
-        output="screen",
-        additional_env={_PROFILE: str(resource_path(f"config/{profile}")), "PYTHONUNBUFFERED": "1"},
+        output={"stdout": set(stdout), "stderr": {"screen", "log"}},
+        additional_env={
+            _PROFILE: str(resource_path(f"config/{profile}")),
+            "PYTHONUNBUFFERED": "1",
+            **(DRAWS if is_terminal() else {}),
+        },
         **options,
     )
 
@@ -113,13 +130,6 @@ def follows_clock(values: Values) -> bool:
 def lockstep(values: Values) -> bool:
     """Whether stand-in and arm node wait for each other."""
     return values["target"] != "real" and float(values["real_time_factor"]) == 0.0
-
-
-def chosen_target(values: Values) -> str:
-    """Take panda-gym for the stand-in where it can run."""
-    if values["target"] != "auto":
-        return values["target"]
-    return "panda_gym" if importlib.util.find_spec("pybullet") else "mujoco"
 
 
 def robot_namespace(values: Values) -> str:

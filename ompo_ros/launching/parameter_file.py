@@ -10,6 +10,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 import yaml
 
 from ompo_ros.experiments.kept_files import is_path, kept_copy
+from ompo_ros.nodes.all_parameters import NODES as DECLARED
+from ompo_ros.parameters import InvalidParameter, Parameter, parameters_of
+from ompo_ros.spelling import meant
 
 NODES: Final = (
     "learner",
@@ -61,7 +64,7 @@ class ParameterFile:
     """A parameter file whose every entry reaches a node of ours."""
 
     def __init__(self, path: Path, entries: list[Entry]) -> None:
-        self._path = path
+        self.path = path
         self._entries = sorted(entries, key=lambda entry: entry.rank)
 
     def of(self, node: str, besides: Iterable[str] = ()) -> dict[str, Any]:
@@ -69,13 +72,18 @@ class ParameterFile:
         found: dict[str, Any] = {}
         for entry in self._entries:
             if entry.reaches(node):
-                found |= entry.parameters
+                found |= {name: value for name, value in entry.parameters.items() if name in _declared(node)}
         if twice := sorted(set(found) & set(besides)):
             raise InvalidParameterFile(
-                f"{self._path} sets {', '.join(twice)} of {node}, which the launch sets: "
+                f"{self.path} sets {', '.join(twice)} of {node}, which the launch sets: "
                 "take it out of the file, and give it as a launch argument."
             )
         return {name: self._kept(name, value) for name, value in found.items()}
+
+    def named(self) -> list[tuple[str, str, str]]:
+        """The robot presets and domains that entries name: key, `robot` or `domain`, name or path."""
+        items = [(entry.key, *item) for entry in self._entries for item in entry.parameters.items()]
+        return [(key, name, str(value)) for key, name, value in items if name in KINDS]
 
     def named_files(self) -> list[tuple[str, str]]:
         """The robot presets and domain files that entries name by path, each with its kind."""
@@ -86,7 +94,7 @@ class ParameterFile:
         """A file that was kept with this one takes the place of the one it is a copy of."""
         if name not in KINDS or not is_path(value):
             return value
-        return kept_copy(self._path.parent, KINDS[name], str(value)) or value
+        return kept_copy(self.path.parent, KINDS[name], str(value)) or value
 
 
 def read_parameters(path: Path, values: Mapping[str, str]) -> ParameterFile:
@@ -96,13 +104,34 @@ def read_parameters(path: Path, values: Mapping[str, str]) -> ParameterFile:
     except OSError as error:
         raise InvalidParameterFile(f"params_file {path} cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidParameterFile(f"params_file {path} is not YAML: {error}") from error
+        raise InvalidParameterFile(f"params_file {path} is not YAML: {' '.join(str(error).split())}") from error
     namespace = [word for word in values["namespace"].split("/") if word]
     entries = [
         Entry(key, _name(path, key, namespace, int(values.get("num_sources", 256))), dict(_flat(parameters)))
         for key, parameters in _sections(path, "", {} if content is None else content)
     ]
+    for entry in entries:
+        _check(path, entry)
     return ParameterFile(path, entries)
+
+
+def _check(path: Path, entry: Entry) -> None:
+    """Each parameter must be one that a node of the entry has, with a value that is allowed."""
+    declared = {name: item for node in NODES if entry.reaches(node) for name, item in _declared(node).items()}
+    numbered = _NUMBERED.fullmatch(entry.name)
+    declared |= _declared(numbered[1]) if numbered else {}
+    for name, value in entry.parameters.items():
+        if name not in declared:
+            _refuse(path, entry.key, f"has no parameter {name!r}; {meant(name, declared)}")
+        try:
+            declared[name].check(tuple(value) if isinstance(value, list) else value)
+        except InvalidParameter as error:
+            _refuse(path, entry.key, f"sets {error}")
+
+
+def _declared(node: str) -> dict[str, Parameter]:
+    numbered = _NUMBERED.fullmatch(node)
+    return {item.name: item for item in parameters_of(DECLARED[numbered[1] if numbered else node])}
 
 
 def _sections(path: Path, key: str, content: object) -> Iterable[tuple[str, Mapping[str, Any]]]:
@@ -131,7 +160,7 @@ def _name(path: Path, key: str, namespace: list[str], sources: int) -> str:
     *spaces, name = key.strip("/").split("/")
     numbered = _NUMBERED.fullmatch(name)
     if name not in ("*", "**") and (numbered[1] if numbered else name) not in NODES:
-        _refuse(path, key, f"is none of our nodes: {', '.join(NODES)}")
+        _refuse(path, key, f"is none of our nodes; {meant(name, NODES)}")
     if spaces and not _matches(spaces, namespace):
         _refuse(path, key, f"is not in the namespace /{'/'.join(namespace)} of this launch: write /**/{name}")
     if numbered and int(numbered[2]) >= sources:
@@ -149,4 +178,5 @@ def _matches(pattern: list[str], namespace: list[str]) -> bool:
 
 
 def _refuse(path: Path, key: str, problem: str) -> NoReturn:
-    raise InvalidParameterFile(f"params_file {path}: {key or 'it'} {problem}.")
+    end = "" if problem.endswith("?") else "."
+    raise InvalidParameterFile(f"params_file {path}: {key or 'it'} {problem}{end}")

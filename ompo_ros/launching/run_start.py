@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from launch.events import Shutdown
+
 from ompo_ros.experiments import resumption
+from ompo_ros.launching.files import check_files
 from ompo_ros.launching.parameter_file import read_parameters
+from ompo_ros.launching.screen import say_last
 from ompo_ros.run_id import run_id_of
 
 _OWNERS = ("all", "learner")  # roles whose folder is the run's: checkpoints are there
@@ -31,11 +35,24 @@ def start_of(values: Mapping[str, str], given: Collection[str]) -> Start:
     if values["resume"] != "true":
         return Start(_with_identity(folder, _kept(folder, values)))
     values, changes = resumption.resumed_arguments(folder, values, given)
+    check_files(values, read_parameters(Path(values["params_file"]), values))
     report = resumption.finished_report(folder, int(values["target_steps"]))
     if report is not None:
         note = f"the run in {folder} is finished; a higher target_steps goes on with it"
         return Start(values, report=f"{note}\n\n{report}")
     return Start(_with_identity(folder, values), [f"resuming with {change}" for change in changes])
+
+
+def say_how_to_resume(event: Shutdown, values: Mapping[str, str]) -> None:
+    """After Ctrl-C, have the command that goes on with the run stand last."""
+    folder = values["run_dir"]
+    command = f"ros2 launch ompo_ros adapt.launch.py resume:=true run_dir:={folder}"
+
+    def words() -> str:
+        return f"interrupted; to go on: {command}" if resumption.holds_run(Path(folder)) else "interrupted at the start"
+
+    if event.due_to_sigint and values["role"] == "all":
+        say_last(words)
 
 
 def folder_of(values: Mapping[str, str]) -> Path:
@@ -57,6 +74,7 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
 def _kept(folder: Path, values: Mapping[str, str]) -> dict[str, str]:
     """Leave with a new run what it is started with; another role's run in the same folder keeps its own."""
     parameters = read_parameters(Path(values["params_file"]), values)
+    check_files(values, parameters)
     if values["role"] in _OWNERS or not resumption.kept_arguments(folder):
         return resumption.keep_start(folder, values, parameters.named_files())
     return dict(values)

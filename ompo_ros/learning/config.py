@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ompo_ros.parameters import InvalidParameter, Value, check, parameter, parameters_of
+from ompo_ros.spelling import meant
 
 ALGORITHMS = ("ompo", "sac", "td3", "algaedice", "darc", "sac_iw")
 ON_SOURCES = ("darc", "sac_iw")  # learn only from the sources' transitions, corrected by classifiers
@@ -244,9 +244,7 @@ class Config:
         known = [known.name for known in parameters_of(cls)]
         for name in values:
             if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-                raise InvalidParameter(name, f"is not a setting, {hint}")
+                raise InvalidParameter(name, f"is not a setting; {meant(name, known)}")
         return cls(**values)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Value]:

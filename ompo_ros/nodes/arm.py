@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -32,6 +33,8 @@ from ompo_ros.transitions import Origin
 
 _SILENCE: Final = 1.0  # s without a joint state until a node in lockstep brakes
 _REPORT_PERIOD: Final = 1.0  # s
+_FIGURES: Final = re.compile(r"[\d.]+")  # in a problem's text; while only they change it is the same problem
+_FIRST_STATE: Final = 10.0  # s in which a robot that starts beside the node may send its first state
 _WIND_DOWN: Final = 2.0  # s of braking after which the node ends in any case
 
 
@@ -72,7 +75,7 @@ class Arm:
     ) -> None:
         self._node, self._identity, self._machine = node, identity, machine
         self._before_tick, self._after_tick, self._on_episode = before_tick, after_tick, on_episode
-        self._told = ""
+        self._told, self._began = "", time.monotonic()
         self._episodes = 0
         self._ending_by: float | None = None  # the latest time to end, after a signal
         machine.enabled = given.enabled
@@ -97,6 +100,8 @@ class Arm:
         node.create_timer(_REPORT_PERIOD, self._report, clock=STEADY)
         dry = " (dry run: none is sent)" if given.dry_run else ""
         node.get_logger().info(f"{contract.task} on {robot.name}, commands on {topic}{dry}")
+        if excluded := machine.motion.task.excluded_goals(robot):
+            node.get_logger().warning(excluded)
 
     def wind_down(self) -> None:
         """Brake, and end when the arm is at rest."""
@@ -129,7 +134,7 @@ class Arm:
         fault = states.fault or self._rivals.problem or self._dispatch.problem(states.silence) or hold
         tick = self._machine.tick(states.state, cube, now, fault)
         if tick.command is not None:
-            self._dispatch.send(tick.command, now)
+            self._dispatch.send(tick.command, now, waits=tick.waits)
         if tick.finished is not None:
             self._hand_over(tick.finished)
         self._after_tick()
@@ -164,7 +169,9 @@ class Arm:
     def _tell(self) -> None:
         """Log a problem when it begins and when it ends."""
         problem, log = self._machine.problem, self._node.get_logger()
-        if problem == self._told:
+        unheard = self._states.state is None and not self._states.fault
+        starting = unheard and time.monotonic() - self._began < _FIRST_STATE
+        if starting or _FIGURES.sub("", problem) == _FIGURES.sub("", self._told):
             return
         if not problem:
             log.info(f"all is well: {self._machine.phase.value}")

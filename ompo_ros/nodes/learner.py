@@ -129,10 +129,13 @@ class Learner(Node):
     def _target_steps(self) -> int:
         return self._agent.experience.seen[Origin.TARGET]
 
+    def _updates_due(self) -> int:
+        seen = self._agent.experience.seen
+        return self._pacing.updates_due(seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates)
+
     def train(self) -> bool:
         """Make at most a slice of the updates that are due; False if there are none."""
-        seen = self._agent.experience.seen
-        due = self._pacing.updates_due(seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates)
+        due = self._updates_due()
         if self._done or self._paused or due == 0 or not self._agent.ready:
             self._finish_if_done()
             return False
@@ -209,6 +212,7 @@ class Learner(Node):
 
     def _report(self) -> None:
         seen, now = self._agent.experience.seen, time.monotonic()
+        counts = seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates
         since, updates_then = self._rate_mark
         rate = (self._agent.updates - updates_then) / max(now - since, 1e-3)
         self._rate_mark = (now, self._agent.updates)
@@ -217,6 +221,7 @@ class Learner(Node):
             self._publish_actor()
         metrics = {name: float(value) for name, value in self._metrics.items()}
         metrics |= {"recoveries": float(self._recovery.recoveries), "failed_saves": float(self._failed_saves)}
+        metrics["updates_due"] = float(self._updates_due())
         self._log.write(metrics, self._agent.updates, self._target_steps)
         self._status.publish(
             LearnerStatus(
@@ -231,9 +236,7 @@ class Learner(Node):
                 updates=self._agent.updates,
                 updates_per_second=rate,
                 update_to_data=self._agent.updates / max(seen[Origin.TARGET], 1),
-                behind=self._pacing.is_behind(
-                    seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates, EPISODE_STEPS
-                ),
+                behind=self._agent.ready and self._pacing.is_behind(*counts, EPISODE_STEPS),
                 policy_version=self._folder.version,
                 lost_batches=self._intake.counts.lost,
                 refused_messages=self._intake.refused + self._refused_episodes + self._identity.refused,
@@ -243,8 +246,7 @@ class Learner(Node):
         )
 
     def _warn_if_behind(self, rate: float) -> None:
-        seen, updates = self._agent.experience.seen, self._agent.updates
-        behind = self._pacing.updates_due(seen[Origin.SOURCE], self._agent.paced_steps, updates)
+        behind = self._updates_due()
         if self._state() == LearnerStatus.TRAINING and behind > BEHIND * rate:
             self.get_logger().warning(
                 f"{behind} updates behind: {rate:.0f}/s are too few for update_to_data",

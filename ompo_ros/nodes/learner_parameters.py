@@ -1,10 +1,10 @@
-"""The learner's parameters, separate from the others because they need torch."""
+"""The learner's parameters, separate from the others: the settings of the algorithms are among them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ompo_ros.learning import Config
+from ompo_ros.learning.config import Config
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.nodes.parameters import RobotParameters, RunParameters, SeedParameters, TaskParameters
 from ompo_ros.parameters import parameter

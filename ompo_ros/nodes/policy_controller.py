@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 from geometry_msgs.msg import PointStamped
+from ompo_msgs.msg import EpisodeSummary
 from rclpy.node import Node
 
-from ompo_ros.control.controller import Controller
+from ompo_ros.control.attempts import spelled
+from ompo_ros.control.controller import ENABLE, Controller, ControllerPhase
+from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.nodes.arm import Arm
 from ompo_ros.nodes.parameters import PolicyControllerParameters
 from ompo_ros.nodes.wire.identity import Identity
@@ -47,15 +50,28 @@ class PolicyController(Node):
             blend_time=given.blend_time,
         )
         self.create_subscription(PointStamped, "goal", self._on_goal, 1)
-        self.arm = Arm(self, given, identity, self._controller, after_tick=self._after_tick)
+        self.arm = Arm(
+            self, given, identity, self._controller, after_tick=self._after_tick, on_episode=self._on_attempt
+        )
 
     def _on_goal(self, msg: PointStamped) -> None:
         try:
             if msg.header.frame_id != self._frame:
                 raise ValueError(f"frame {msg.header.frame_id!r}: goals are given in {self._frame!r}")
+            before = self._controller.goal if self._controller.is_under_way else None
             self._controller.go_to(np.array([msg.point.x, msg.point.y, msg.point.z]))
         except ValueError as error:
             self.get_logger().error(f"refused a goal, keeping the one before: {error}")
+            return
+        phase, problem = self._controller.phase, self._controller.problem
+        waits = "" if phase is ControllerPhase.RUNNING else f"; the arm waits: {problem or phase.value}"
+        waits += f", run `{ENABLE}`" if phase is ControllerPhase.DISABLED else ""
+        instead = "" if before is None else f" instead of {spelled(before)}, which was under way"
+        self.get_logger().info(f"goal {spelled(self._controller.goal)} accepted{instead}{waits}")
+
+    def _on_attempt(self, attempt: PlayedEpisode, _: EpisodeSummary) -> None:
+        log = self.get_logger().info if attempt.success else self.get_logger().warning
+        log(f"goal {spelled(self._controller.goal)} {self._controller.outcome}")
 
     def _after_tick(self) -> None:
         """Report which policy took over, and let the next one be loaded until the next tick."""

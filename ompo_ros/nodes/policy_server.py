@@ -7,9 +7,8 @@ from collections import deque
 from pathlib import Path
 
 import numpy as np
-from builtin_interfaces.msg import Time
-from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, PolicyInfo, TransitionBatch
-from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
+from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, TransitionBatch
+from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, JudgePolicy, ListPolicies
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
@@ -24,6 +23,7 @@ from ompo_ros.nodes.wire.conversions import (
 )
 from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
+from ompo_ros.nodes.wire.listing import listed_to_msg
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import run
 from ompo_ros.nodes.wire.run_end import end_with_run
@@ -33,9 +33,10 @@ from ompo_ros.policy.gate import GateSettings, Verdict
 from ompo_ros.policy.keeper import PolicyKeeper
 from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.records import plain
-from ompo_ros.policy.registry import ListedPolicy, Registry
+from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import CHANNELS, LATEST, STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.task.acting import Evaluation
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData
@@ -64,9 +65,7 @@ class PolicyServer(Node):
         self._said: deque[float] = deque(maxlen=REFUSALS_SAID)  # when refusals were logged
         self._next_evaluation = 0.0
         self._evaluation = EvaluationClient(self, self._identity.run_id)
-        self._channels = {
-            name: self.create_publisher(PolicyArtifact, f"policy/{name}", qos.LATCHED) for name in CHANNELS
-        }
+        self._channels = {c: self.create_publisher(PolicyArtifact, f"policy/{c}", qos.LATCHED) for c in CHANNELS}
         ours = self._identity.only_ours
         self.create_subscription(ActorWeights, "actor", ours(self._on_actor, "actor"), qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
@@ -75,6 +74,7 @@ class PolicyServer(Node):
         self.create_service(ListPolicies, "~/list_policies", self._list)
         self.create_service(GetPolicy, "~/get_policy", self._get)
         self.create_service(ActivatePolicy, "~/activate_policy", self._activate)
+        self.create_service(JudgePolicy, "~/judge_policy", self._judge_result)
         self.create_service(Act, "~/act", self._act)
         for channel in CHANNELS:
             self._publish(channel)
@@ -137,7 +137,10 @@ class PolicyServer(Node):
             return
         if policy is not None:
             self._channels[channel].publish(self._to_msg(policy, f"policy/{channel}"))
-            self.get_logger().info(f"policy/{channel}: {policy.version}")
+            if channel == LATEST:
+                self.get_logger().info(f"policy/latest: {policy.version}", once=True)  # the next come every few seconds
+            else:
+                self.get_logger().info(f"policy/{channel}: {policy.version}")
 
     def _to_msg(self, policy: CheckedPolicy, channel: str) -> PolicyArtifact:
         return self._identity.sign(artifact_to_msg(policy.onnx, version=policy.version), channel)
@@ -162,7 +165,7 @@ class PolicyServer(Node):
             self._refuse("a candidate", error)
             return
         if not verdict.passed:
-            self.get_logger().warning(f"policy {candidate.version} does not reach stable: {verdict.reason}")
+            self._announce(candidate.version, verdict)
             return
         self._evaluation.evaluate(
             candidate.version, self._episodes, lambda episodes: self._on_evaluated(candidate, episodes)
@@ -198,12 +201,15 @@ class PolicyServer(Node):
         except REFUSED as error:
             self._refuse(f"the evaluation of policy {candidate.version}", error)
             return None
+        self._announce(candidate.version, verdict)
+        return verdict
+
+    def _announce(self, version: int, verdict: Verdict) -> None:
         if verdict.passed:
-            self.get_logger().info(f"policy {candidate.version} is stable: {verdict.reason}")
+            self.get_logger().info(f"policy {version} is stable: {verdict.reason}")
             self._publish(STABLE)
         else:
-            self.get_logger().warning(f"policy {candidate.version} does not reach stable: {verdict.reason}")
-        return verdict
+            self.get_logger().warning(f"policy {version} does not reach stable: {verdict.reason}")
 
     def _watch(self, version: int, episodes: Episodes) -> None:
         try:
@@ -218,7 +224,7 @@ class PolicyServer(Node):
     # -- services -----------------------------------------------------------------------------------------------
 
     def _list(self, _: ListPolicies.Request, response: ListPolicies.Response) -> ListPolicies.Response:
-        response.policies = [_info(policy) for policy in self._keeper.registry.listing()]
+        response.policies = [listed_to_msg(policy) for policy in self._keeper.registry.listing()]
         return response
 
     def _get(self, request: GetPolicy.Request, response: GetPolicy.Response) -> GetPolicy.Response:
@@ -250,6 +256,21 @@ class PolicyServer(Node):
         self.get_logger().info(plain(f"{response.message}: {request.reason or 'asked for by a user'}"))
         return response
 
+    def _judge_result(self, request: JudgePolicy.Request, response: JudgePolicy.Response) -> JudgePolicy.Response:
+        response.message = self._identity.caller_problem(request.run_id)
+        if response.message:
+            return response
+        try:
+            evaluation = Evaluation(request.episodes, request.successes, request.mean_return)
+            verdict = self._keeper.judge_result(request.version, evaluation)
+        except (*REFUSED, ValueError) as error:
+            response.message = str(error)
+            self._refuse(f"the evaluation of policy {request.version}", error)
+            return response
+        self._announce(request.version, verdict)
+        response.success, response.stable, response.message = True, verdict.passed, verdict.reason
+        return response
+
     def _act(self, request: Act.Request, response: Act.Response) -> Act.Response:
         channel = request.channel or STABLE
         obs = np.frombuffer(request.obs, np.float32)
@@ -270,19 +291,6 @@ class PolicyServer(Node):
         if runtime is None or runtime.sha256 != policy.sha256:
             runtime = self._runtimes[channel] = PolicyRuntime(policy, self._contract)
         return runtime
-
-
-def _info(policy: ListedPolicy) -> PolicyInfo:
-    return PolicyInfo(
-        version=policy.version,
-        stamp=Time(sec=int(policy.stamp), nanosec=int(policy.stamp % 1 * 1e9)),
-        sha256=policy.sha256,
-        channels=policy.channels,
-        pinned=policy.pinned,
-        success_rate=float("nan") if policy.success_rate is None else policy.success_rate,
-        evaluated_episodes=policy.episodes,
-        note=policy.note,
-    )
 
 
 def main() -> None:

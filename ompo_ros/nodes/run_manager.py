@@ -5,41 +5,48 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact
-from ompo_msgs.srv import SetEnabled
+from ompo_msgs.srv import JudgePolicy, SetEnabled
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ompo_ros.experiments.record import Episode, RecordedEvaluation, Sample, progress_line
+from ompo_ros.experiments import progress
+from ompo_ros.experiments.record import Episode, Judgement, RecordedEvaluation, Sample
 from ompo_ros.experiments.report import write_report
 from ompo_ros.experiments.resumption import keep_arguments
 from ompo_ros.experiments.run_folder import RunFolder
+from ompo_ros.experiments.verdict import verdict
 from ompo_ros.nodes.parameters import RunManagerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
 from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import Identity, enabling_request
+from ompo_ros.nodes.wire.judgement_client import JudgementClient
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.nodes.wire.run_end import RunEnd
+from ompo_ros.to_launch import PROGRESS, is_drawn, say
 from ompo_ros.transitions import InvalidData
 
 _EVALUATION_PATIENCE = 600.0  # s in which a failed evaluation is asked for again: the gate's own may take minutes
 _EXPORT_PATIENCE = 10.0  # s that the learner's newest actor may take to become a policy; one may also be refused
 _WAITING_PERIOD = 10.0  # s between two lines that say what the run waits for
+_DRAWN_PERIOD = 1.0  # s between two lines of progress where the launch draws them
 
 
 @dataclass
 class _Wanted:
-    """An evaluation to be had."""
+    """An evaluation to be had; of the episodes played so far, whether each succeeded."""
 
+    what: str
     episodes: int
     then: Callable[[RecordedEvaluation | None], None]
     version: int
     since: float
+    played: list[bool] = field(default_factory=list)
 
 
 class RunManager(Node):
@@ -60,27 +67,31 @@ class RunManager(Node):
         self._awaited = (0, 0.0)  # version of the actor whose policy is waited for, and since when
         self._latest = 0
         self._ending = self._unreported = False
+        self._updates_due = 0
+        self._missing = "the learner's status"
         self._next_waiting_line = time.monotonic() + _WAITING_PERIOD
         self._wanted: _Wanted | None = None
         self._evaluation = EvaluationClient(self, self._identity.run_id)
+        self._judgement = JudgementClient(self)
         self._run_end = RunEnd(self, self._identity)
         self._enable = self.create_client(SetEnabled, "target_collector/set_enabled")
         ours = self._identity.only_ours
         self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
         self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
-        self.create_timer(given.progress_period, self._tell, clock=STEADY)
+        self._progress_said = ""
+        self.create_timer(_DRAWN_PERIOD if is_drawn() else given.progress_period, self._say_progress, clock=STEADY)
         self.create_timer(1.0, self._look_after_evaluation, clock=STEADY)
         self._start = self.create_timer(0.2, self._begin_when_all_are_there, clock=STEADY)
 
     # -- stages -------------------------------------------------------------------------------------------------
 
     def _begin_when_all_are_there(self) -> None:
-        missing = self._missing()
-        if missing:
-            if time.monotonic() >= self._next_waiting_line:
+        self._missing = self._find_missing()
+        if self._missing:
+            if time.monotonic() >= self._next_waiting_line and not is_drawn():
                 self._next_waiting_line += _WAITING_PERIOD
-                self.get_logger().info(f"waiting for {missing}")
+                self.get_logger().info(f"waiting for {self._missing}")
             return
         self._start.cancel()
         if self._settings.get("resume") == "true":  # a new run's are kept by the launch file
@@ -88,7 +99,7 @@ class RunManager(Node):
         request = enabling_request(True, self.resolve_topic_name("target_collector"), self._identity.run_id)
         self._enable.call_async(request).add_done_callback(self._on_enabled)
 
-    def _missing(self) -> str:
+    def _find_missing(self) -> str:
         """What a run cannot begin without; above all a policy, since the arm would move at random."""
         if self._learner is None:
             return "the learner's status"
@@ -105,7 +116,7 @@ class RunManager(Node):
             raise SystemExit(2)
         if self._episodes_before and self._record.before is None and self._record.last is None:
             self.get_logger().info(f"evaluating the policy as it comes, {self._episodes_before} episodes")
-            self._play(self._episodes_before, self._explore)
+            self._play("the policy as it comes", self._episodes_before, self._explore)
         else:
             self._explore(self._record.before)
 
@@ -127,13 +138,35 @@ class RunManager(Node):
             self._report(None)
             return
         self.get_logger().info(f"the run's steps are taken; evaluating the result, {self._episodes_after} episodes")
-        self._play(self._episodes_after, self._report)
+        self._play("the result", self._episodes_after, self._judge)
+
+    def _judge(self, after: RecordedEvaluation | None) -> None:
+        """Have the policy server put what was just evaluated on stable, if it passes; then report."""
+        if after is None:
+            self._report(None)
+            return
+        request = JudgePolicy.Request(
+            run_id=self._identity.run_id,
+            version=after.policy_version,
+            episodes=after.episodes,
+            successes=after.successes,
+            mean_return=after.mean_return,
+        )
+
+        def on_judged(stable: bool, why: str) -> None:
+            self._record.judgement = Judgement(stable, why)
+            self._report(after)
+
+        self._judgement.judge(request, on_judged)
 
     def _report(self, after: RecordedEvaluation | None) -> None:
         if after is not None or not self._episodes_after:
             self._record.after, self._record.finished = after, self._record.target_steps
         self.get_logger().info(f"before: {self._record.before or 'not evaluated'}")
         self.get_logger().info(f"after:  {after or 'not evaluated'}")
+        self.get_logger().info(verdict(self._record.before, self._record.after))
+        if after is not None and self._record.judgement is not None:
+            self.get_logger().info(f"policy {after.policy_version} {self._record.judgement}")
         self._write(lambda: self.get_logger().info(f"report: {write_report(self._folder, self._settings)}"))
         self._write(self._folder.keep_evaluations)
         self._unreported = False
@@ -147,9 +180,9 @@ class RunManager(Node):
         except OSError as error:
             self.get_logger().error(f"cannot write to {self._folder.path}: {error}", throttle_duration_sec=10.0)
 
-    def _play(self, episodes: int, then: Callable[[RecordedEvaluation | None], None]) -> None:
+    def _play(self, what: str, episodes: int, then: Callable[[RecordedEvaluation | None], None]) -> None:
         """Have the target collector evaluate the newest policy, and go on with the result."""
-        self._wanted = _Wanted(episodes, then, self._latest, time.monotonic())
+        self._wanted = _Wanted(what, episodes, then, self._latest, time.monotonic())
         self._look_after_evaluation()
 
     def _look_after_evaluation(self) -> None:
@@ -160,7 +193,10 @@ class RunManager(Node):
 
     def _on_played(self, episodes: Episodes | None) -> None:
         wanted = self._wanted
-        if wanted is None or (episodes is None and time.monotonic() - wanted.since < _EVALUATION_PATIENCE):
+        if wanted is None:
+            return
+        if episodes is None and time.monotonic() - wanted.since < _EVALUATION_PATIENCE:
+            wanted.played.clear()
             return
         self._wanted = None
         if episodes is None:
@@ -179,6 +215,9 @@ class RunManager(Node):
             self.get_logger().error(f"status refused: {error}")
             return
         self._learner = msg
+        self._updates_due = int(metrics.get("updates_due", 0.0))
+        if self._wanted is not None and msg.state == LearnerStatus.PAUSED:
+            self._wanted.since = time.monotonic()  # a pause costs an evaluation no patience
         if self._began is None:
             return
         sample = self._sample(msg, metrics, time.monotonic() - self._began)
@@ -213,6 +252,13 @@ class RunManager(Node):
             self.get_logger().error(f"episode refused: {error}")
             return
         dropped = msg.outcome == EpisodeSummary.DROPPED
+        if (
+            self._wanted is not None
+            and msg.policy_version == self._wanted.version
+            and msg.deterministic
+            and not dropped
+        ):
+            self._wanted.played.append(msg.success)
         if self._began is None or (msg.deterministic and not dropped):
             return
         episode = Episode(
@@ -225,9 +271,24 @@ class RunManager(Node):
         )
         self._write(lambda: self._folder.add_episode(episode))
 
-    def _tell(self) -> None:
-        if self._began is not None and not self._ending:
-            self.get_logger().info(progress_line(self._record))
+    def _say_progress(self) -> None:
+        """Say how it goes: where the launch draws it, each stage; in a file what changes slowly enough to be read."""
+        now = self._progress()
+        if is_drawn():
+            say(PROGRESS + now.drawn)
+        elif self._began is not None and not self._ending and now.plain != self._progress_said:
+            self._progress_said = now.plain
+            self.get_logger().info(now.plain)
+
+    def _progress(self) -> progress.Progress:
+        if self._missing:
+            return progress.waiting(self._missing)
+        if self._learner is not None and self._learner.state == LearnerStatus.PAUSED:
+            return progress.paused(self._record)
+        if self._wanted is not None:
+            played = self._wanted.played
+            return progress.evaluating(self._wanted.what, len(played), self._wanted.episodes, sum(played))
+        return progress.exploring(self._record, self._updates_due)
 
     def destroy_node(self) -> None:
         """Leave what is known of a run that was ended from outside."""

@@ -36,7 +36,7 @@ class TargetCollector(Node):
             speed_scale=given.speed_scale,
             home=not given.dry_run,
         )
-        self._learner = LearnerLink(self, identity, self.collector.player)
+        self._learner = LearnerLink(self, identity, self.collector.player, lockstep=given.lockstep)
         self._policies = PolicyFeed(self, "policy/latest", self.collector.motion.contract, identity)
         self._evaluate = EvaluateAction(self, identity, self.collector)
         self.arm = Arm(

@@ -107,10 +107,24 @@ class PolicyKeeper:
         evaluation = count_episodes(episodes)
         if evaluation is None:
             return Verdict(False, "no episode was played")
-        evaluated = candidate.evaluated(evaluation)
+        return self._settle(candidate, evaluation, judge_success(evaluation, self.stable_evidence(), self._settings))
+
+    def judge_result(self, version: int, evaluation: Evaluation) -> Verdict:
+        """Judge a policy that a run has evaluated as its result: by its behaviour, then by its success."""
+        result = self.registry.load(version)
         verdict = judge_success(evaluation, self.stable_evidence(), self._settings)
+        if verdict.passed and len(self._recorded[0]):
+            behaviour = judge_behaviour(result, self.policy(STABLE), *self._recorded, self._settings)
+            verdict = verdict if behaviour.passed else behaviour
+        if self._candidate is not None and self._candidate.version <= version:
+            self._candidate = None
+        return self._settle(result, evaluation, verdict)
+
+    def _settle(self, policy: CheckedPolicy, evaluation: Evaluation, verdict: Verdict) -> Verdict:
+        """Register a judged policy with its evaluation; `stable` moves unless a user holds it."""
         if self.registry.pinned(STABLE):
             verdict = Verdict(False, "a user holds stable where it is")
+        evaluated = policy.evaluated(evaluation)
         note = f"{'passed' if verdict.passed else 'refused'}: {verdict.reason}"
         self.registry.add(evaluated, note, channel=STABLE if verdict.passed else None)
         self._remember(evaluated)

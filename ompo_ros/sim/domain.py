@@ -12,6 +12,7 @@ from ompo_ros.sim.beyond import Beyond, read_beyond
 from ompo_ros.sim.distributions import Choice, Constant, Distribution, LogUniform, Normal, Numbers, Uniform
 from ompo_ros.sim.drift import CLOCKS, Jumps, Noise, Ramp, Schedule, Sine, Trend
 from ompo_ros.sim.parameters import COLUMNS, PARAMETERS, Arms, DomainValues, Parameter
+from ompo_ros.spelling import meant
 from ompo_ros.task.config_file import ConfigFileError, YamlValue
 from ompo_ros.task.kinematics import FloatArray
 
@@ -71,8 +72,8 @@ def load_domain(name_or_path: str | Path) -> Domain:
         folder = resource_path("config/domains")
         path = folder / f"{text}.yaml"
         if not path.exists():
-            known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
-            raise ConfigFileError(f"domain {text!r} is unknown; known: {known}; or give the path of a .yaml file")
+            known = sorted(file.stem for file in folder.glob("*.yaml"))
+            raise ConfigFileError(f"domain {text!r} is unknown and no .yaml file; {meant(text, known)}")
     sections = YamlValue.of_file(path).mapping(("parameters", "drift", "simulator", "beyond"))
     drawn = sections["parameters"].mapping(tuple(PARAMETERS)) if "parameters" in sections else {}
     drift = sections["drift"].mapping(tuple(PARAMETERS)) if "drift" in sections else {}

@@ -8,6 +8,8 @@ from typing import NoReturn
 
 import yaml
 
+from ompo_ros.spelling import meant
+
 
 class ConfigFileError(ValueError):
     """A robot preset or domain file that cannot be used; the message begins with file and line."""
@@ -27,7 +29,7 @@ class YamlValue:
         except OSError as error:
             raise ConfigFileError(f"{path}: cannot be read: {error.strerror}") from error
         except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ConfigFileError(f"{path}: is not YAML: {error}") from error
+            raise ConfigFileError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
         if node is None:
             raise ConfigFileError(f"{path}:1: is empty, a mapping is needed")
         return cls(node, path)
@@ -52,7 +54,7 @@ class YamlValue:
             key = YamlValue(key_node, self._path)
             name = str(key_node.value)
             if name not in allowed:
-                key.refuse(f"unknown name {name!r}; known here: {', '.join(allowed)}")
+                key.refuse(f"unknown name {name!r}; {meant(name, allowed)}")
             if name in entries:
                 key.refuse(f"{name!r} is given twice")
             entries[name] = YamlValue(value_node, self._path)

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from ompo_ros.resources import resource_path
+from ompo_ros.spelling import meant
 from ompo_ros.task.config_file import ConfigFileError, YamlValue
 from ompo_ros.task.kinematics import FloatArray, end_effector_position
 
@@ -69,8 +70,8 @@ def load_robot(name_or_path: str | Path, driver: str = "") -> Robot:
         folder = resource_path("config/robots")
         path = folder / f"{text}.yaml"
         if not path.exists():
-            known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
-            raise ConfigFileError(f"robot {text!r} is unknown; known: {known}; or give the path of a .yaml file")
+            known = sorted(file.stem for file in folder.glob("*.yaml"))
+            raise ConfigFileError(f"robot {text!r} is unknown and no .yaml file; {meant(text, known)}")
     return _read_robot(path.stem, YamlValue.of_file(path), driver)
 
 
@@ -107,7 +108,7 @@ def _read_driver(entries: dict[str, YamlValue], chosen: str) -> Driver:
     drivers = _named("drivers", lambda: entries["drivers"].mapping(_DRIVERS))
     default = _named("driver", lambda: entries["driver"].word(tuple(drivers)))
     if chosen and chosen not in drivers:
-        entries["drivers"].refuse(f"drivers: {chosen!r} was asked for, known here: {', '.join(drivers)}")
+        entries["drivers"].refuse(f"drivers: {chosen!r} is not among them; {meant(chosen, drivers)}")
     return {name: _read_topics(entry, f"drivers.{name}") for name, entry in drivers.items()}[chosen or default]
 
 

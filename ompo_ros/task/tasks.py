@@ -64,6 +64,24 @@ class Task:
         """The lowest and the highest corner (3,) of the goals' box, in the base frame."""
         return _PUSH_GOALS if self.has_cube else _REACH_GOALS
 
+    def excluded_goals(self, robot: Robot) -> str:
+        """Say which of the task's goals lie outside a preset's workspace, where the arm never gets; empty for none."""
+        low, high = self.goal_box
+        inner_low, inner_high = np.maximum(low, robot.workspace_low), np.minimum(high, robot.workspace_high)
+        if (inner_low <= low).all() and (inner_high >= high).all():
+            return ""
+        box = ", ".join(f"{axis} {a:g} to {b:g}" for axis, a, b in zip(_AXES, low, high, strict=True))
+        if (inner_low > inner_high).any():
+            left = "all of it: no goal can be reached"
+        else:
+            sides = high > low  # a cube's goals lie in a plane
+            share = 1.0 - float(np.prod((inner_high - inner_low)[sides] / (high - low)[sides]))
+            left = f"{share:.0%} of it: goals there are missed"
+        return (
+            f"the goals of {self.name} lie in {box} m, and the workspace of robot {robot.name} leaves out {left}; "
+            "widen workspace_low and workspace_high in its preset, or send goals within them"
+        )
+
     def goals(self, uniform: FloatArray) -> FloatArray:
         """Place goals (n, 3) in the base frame from uniform numbers (n, 3) in [0, 1)."""
         low, high = self.goal_box

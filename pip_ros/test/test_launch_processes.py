@@ -47,6 +47,42 @@ def test_output_goes_where_it_is_asked_to(launch_file):
         assert "[child-1] to stdout" in log.read()
 
 
+def test_each_stream_may_go_to_places_of_its_own(launch_file):
+    code = "import sys; print('to stdout'); sys.stderr.write('to stderr\\n')"
+    _, output = ros2("launch", launch_file(f"python({code!r}, output={{'stdout': set(), 'stderr': {{'screen'}}}}),"))
+    assert "to stdout" not in output
+    assert "[child-1] to stderr" in output
+    code, output = ros2("launch", launch_file(f"python({code!r}, output={{'stdout': {{'paper'}}}}),"))
+    assert code == 1
+    assert "got 'paper'" in output
+
+
+def test_a_launch_file_may_react_to_output_and_choose_the_screen(tmp_path):
+    react = """
+    import io
+    from launch import logging
+
+    def heard(event):
+        return [LogInfo(msg=f"heard {event.text.decode().strip()} of {event.process_name}")]
+
+    class Screen(io.TextIOBase):
+        def write(self, text):
+            return sys.stdout.write(text.upper())
+
+    def use_screen(context):
+        logging.launch_config.get_screen_handler().setStream(Screen())
+    """
+    code = "import sys; print('news'); sys.stdout.flush(); sys.stderr.write('warning\\n')"
+    entities = f"""
+    OpaqueFunction(function=use_screen),
+    child := python({code!r}, output="log"),
+    RegisterEventHandler(OnProcessIO(target_action=child, on_stdout=heard)),
+    """
+    _, output = ros2("launch", write_launch_file(tmp_path / "react.launch.py", entities, react))
+    assert "HEARD NEWS OF CHILD-1" in output
+    assert "HEARD WARNING" not in output
+
+
 def test_a_process_is_given_variables_beside_those_of_the_launch(launch_file):
     tell = "import os; print(os.environ['A'], 'HOME' in os.environ)"
     _, output = ros2("launch", launch_file(f"python({tell!r}, additional_env={{'A': ['x', 'y']}}),"))

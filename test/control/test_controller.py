@@ -1,5 +1,7 @@
 """The policy controller on a simulated arm, without ROS: silent until enabled, no jump at a swap, never on bad data."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,9 @@ from ompo_ros.control.attempts import check_goal
 from ompo_ros.control.controller import Controller, ControllerPhase
 from ompo_ros.control.safety import ArmState
 from ompo_ros.sim.stand_in import make_stand_in
+from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import EPISODE_STEPS, INCREMENT, Task
+from ompo_ros.task.tasks import EPISODE_STEPS, INCREMENT, SUCCESS_DISTANCE, Task
 
 ROBOT = load_robot("panda")
 REACH = Task("reach", "dense")
@@ -247,7 +250,7 @@ def test_the_speed_scale_binds():
     assert rig.controller.figures()["filtered: velocity limit"] > 0
 
 
-def test_a_goal_is_an_attempt_that_ends_after_an_episode_and_a_swap_spoils():
+def test_a_goal_is_an_attempt_that_ends_after_an_episode_and_begins_anew_after_a_swap():
     rig = Rig(Constant(np.zeros(7), version=4))
     rig.run(5)
     rig.controller.go_to(GOAL)
@@ -260,8 +263,28 @@ def test_a_goal_is_an_attempt_that_ends_after_an_episode_and_a_swap_spoils():
     rig.run(10)
     rig.policy = Constant(np.zeros(7), version=5)
     rig.run(EPISODE_STEPS)
+    assert len(rig.finished) == 1, "an attempt of two policies counted"
+    rig.run(5)
+    assert (rig.finished[1].steps, rig.finished[1].policy_version) == (EPISODE_STEPS, 5)
+    rig.run(EPISODE_STEPS + 5)
+    assert len(rig.finished) == 2, "a goal was judged twice"
+
+
+def test_a_goal_that_comes_before_the_arm_may_move_is_judged_once_it_does():
+    rig = Rig(Constant(np.zeros(7)))
+    rig.controller.enabled = False
+    rig.run(5)
+    assert rig.controller.figures()["goal_outcome"] == "none was sent"
+    rig.controller.go_to(GOAL)
+    rig.run(EPISODE_STEPS + 5)
+    assert (rig.finished, rig.controller.figures()["goal_outcome"]) == ([], "under way")
+    rig.controller.enabled = True
+    rig.run(EPISODE_STEPS + 5)
     assert len(rig.finished) == 1
-    assert rig.controller.figures()["attempts"] == 1
+    away = np.linalg.norm(end_effector_position(rig.arm.measured.position) - GOAL)
+    said = re.fullmatch(rf"(reached|missed): (\d+) mm away after {EPISODE_STEPS} steps", rig.controller.outcome)
+    assert (said[1] == "reached") == rig.finished[0].success == (away < SUCCESS_DISTANCE)
+    assert float(said[2]) == pytest.approx(1e3 * away, abs=2.0)
 
 
 @pytest.mark.parametrize(

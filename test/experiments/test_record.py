@@ -1,7 +1,18 @@
-"""What is reported of a run: the latest episodes beside the first, the time left, the curves and the text."""
+"""What is reported of a run: the latest episodes beside the first, the curves and the text."""
 
-from ompo_ros.experiments.record import WINDOW, Episode, RecordedEvaluation, RunRecord, Sample, progress_line
+import csv
+
+from ompo_ros.experiments.explanation import explanation
+from ompo_ros.experiments.record import (
+    WINDOW,
+    Episode,
+    Judgement,
+    RecordedEvaluation,
+    RunRecord,
+    Sample,
+)
 from ompo_ros.experiments.report import POINTS, curves, report, thinned
+from ompo_ros.experiments.run_folder import RunFolder
 
 
 def sample(**changes) -> Sample:
@@ -35,24 +46,6 @@ def test_the_latest_episodes_stand_beside_the_first():
     assert record.now == (1.0, -1.0)
 
 
-def test_the_progress_line_says_all_a_user_asks_for():
-    record = RunRecord(target_steps=1000, last=sample())
-    record.add_episode(episode(True, -2.0))
-    line = progress_line(record)
-    assert "100/1000 steps, 1 episodes" in line
-    assert "success 100% (first 100%), return -2.00 (first -2.00)" in line
-    assert "R gap +0.75 | 40 updates/s | policy 3 | 1:30 left" in line
-
-
-def test_before_the_first_sample_and_without_an_end_there_is_a_line_too():
-    assert "waiting" in progress_line(RunRecord(target_steps=0))
-    assert "∞" in progress_line(RunRecord(target_steps=0, last=sample(seconds=0.0)))
-
-
-def test_a_run_past_its_steps_has_no_time_left():
-    assert "| 0:00 left" in progress_line(RunRecord(target_steps=90, last=sample()))
-
-
 def test_the_report_shows_both_evaluations_and_the_settings():
     record = RunRecord(1000, RecordedEvaluation(1, 6, 20, -4.0), RecordedEvaluation(9, 97, 100, -1.5), finished=1000)
     text = report(record, {"seed": 3})
@@ -62,8 +55,35 @@ def test_the_report_shows_both_evaluations_and_the_settings():
     assert curves(record, [sample(), sample(target_steps=200)]).startswith(b"\x89PNG")
 
 
+def test_the_report_says_in_words_what_the_run_came_to_and_what_to_do_with_it():
+    record = RunRecord(500, RecordedEvaluation(1, 2, 10, -4.0), RecordedEvaluation(9, 38, 40, -1.5), finished=500)
+    record.judgement = Judgement(True, "38/40 episodes succeed")
+    text = report(record, {})
+    assert "Adaptation worked: success rose by 75 points" in text
+    assert "Policy 9 is stable: 38/40 episodes succeed." in text
+    assert "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies\n" in text
+    record.judgement = Judgement(False, "20/40 episodes succeed")
+    text = report(record, {})
+    assert "Policy 9 is not stable: 20/40 episodes succeed." in text
+    assert "`ompo policy activate 9 --registry policies`, from this folder, makes it stable all the same." in text
+
+
+def test_every_column_of_both_tables_is_explained(tmp_path):
+    folder = RunFolder(tmp_path, 100)
+    folder.add_sample(sample())
+    folder.add_episode(episode(True, -1.0))
+    text = explanation()
+    for table in ("metrics.csv", "episodes.csv"):
+        section = text.split(f"## Columns of {table}")[1].split("## ")[0]
+        with (tmp_path / table).open() as file:
+            columns = next(csv.reader(file))
+        assert [line.split("`")[1] for line in section.splitlines() if "`" in line] == columns
+
+
 def test_a_run_that_was_never_evaluated_says_so():
-    assert report(RunRecord(0), {}).count("not evaluated") == 2
+    text = report(RunRecord(0), {})
+    assert text.count("not evaluated") == 2
+    assert "Whether adaptation worked is not known" in text
 
 
 def test_the_evaluation_of_a_run_that_went_on_says_when_it_was():

@@ -1,6 +1,9 @@
 """deploy.launch.py as a user starts it, in lockstep: a file, or a registry whose stable policy the arm judges."""
 
 import itertools
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from geometry_msgs.msg import PointStamped
@@ -33,6 +36,20 @@ def start(tmp_path, ros_domain):
     yield start_launch
     for launched in launches:
         launched.clean_up()
+
+
+def ompo(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("ompo")
+    return subprocess.run([command, *arguments], capture_output=True, text=True, timeout=100)
+
+
+def wait_for_status(text: str) -> None:
+    seen = ""
+    for _ in range(20):  # each look takes seconds
+        if text in seen:
+            return
+        seen = ompo("status").stdout
+    raise AssertionError(f"no {text!r} in:\n{seen}")
 
 
 class User(Probe):
@@ -102,6 +119,40 @@ def test_stable_moves_back_when_the_arm_that_runs_it_changes(start, user, tmp_pa
     assert launched.left_behind() == []
 
 
+@pytest.mark.timeout(180)
+def test_without_arguments_the_shipped_policy_goes_to_the_goals_that_a_shell_sends(start):
+    launched = start()
+    launched.wait_for("policy 1 takes over")
+    wait_for_status("policy_controller on panda: disabled")
+    waiting = ompo("goal", "0.55", "0.1", "0.2")
+    assert waiting.returncode == 0, waiting.stderr
+    assert waiting.stdout.splitlines() == [
+        "goal 0.550 0.100 0.200 accepted",
+        "the arm does not move (disabled): run `ompo enable`",
+    ]
+    assert ompo("enable").returncode == 0
+    launched.wait_for("goal 0.550 0.100 0.200 reached: ")
+    gone = ompo("goal", "0.5", "-0.1", "0.1")
+    assert (gone.returncode, gone.stdout.splitlines()[0]) == (0, "goal 0.500 -0.100 0.100 accepted"), gone.stderr
+    assert gone.stdout.splitlines()[1].startswith("goal 0.500 -0.100 0.100 reached: ")
+    refused = ompo("goal", "0.5", "0.0", "0.9")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "0.450 -0.150 0.000 to 0.750 0.150 0.300 (x y z in panda_link0, m)" in refused.stderr
+    status = ompo("status")
+    assert status.returncode == 0, status.stderr
+    assert "2 in /ompo: policy_controller, robot_sim" in status.stdout
+    assert "; 2 sent, 2 of 2 reached" in status.stdout
+    assert "goal 0.550 0.100 0.200 accepted; the arm waits: disabled, run `ompo enable`" in launched.output
+    assert launched.interrupt() == 0, launched.output
+
+
+def test_a_shell_that_finds_no_graph_says_what_to_do(ros_domain):
+    for verb, said in (("goal", "ros2 launch ompo_ros deploy.launch.py"), ("status", "start a launch")):
+        result = ompo(verb, *(["0.5", "0", "0.1"] if verb == "goal" else []), "--namespace", "/nowhere")
+        assert (result.returncode, result.stdout) == (3, "")
+        assert said in result.stderr
+
+
 @pytest.mark.timeout(60)
 def test_a_file_is_run_and_a_wrong_one_ends_the_launch_with_a_sentence(start, tmp_path):
     path = tmp_path / "reach.onnx"
@@ -114,6 +165,10 @@ def test_a_file_is_run_and_a_wrong_one_ends_the_launch_with_a_sentence(start, tm
     refused = start(policy=path)
     assert refused.end() == 1
     assert f"{path} cannot be run" in refused.output
+    nothing = start(registry_dir=tmp_path / "nothing")
+    assert nothing.end() == 1
+    assert "give the folder `policies` of a finished run" in nothing.output
+    assert not (tmp_path / "nothing").exists()
 
 
 @pytest.mark.timeout(60)

@@ -53,9 +53,9 @@ def test_namespaces_may_be_nested(read):
 
 def test_a_longer_namespace_is_matched_word_by_word(read):
     for key in ("/lab/**/learner", "/lab/*/learner", "/lab/left/learner", "/**/left/learner"):
-        assert read(entry(key), namespace="/lab/left").of("learner")
-    with pytest.raises(InvalidParameterFile):
-        read(entry("/lab/learner"), namespace="lab/left")
+        assert read(entry(key, "warmup: 4"), namespace="/lab/left").of("learner")
+    with pytest.raises(InvalidParameterFile, match="not in the namespace"):
+        read(entry("/lab/learner", "warmup: 4"), namespace="lab/left")
 
 
 def test_one_numbered_source_is_meant_and_no_other_node(read):
@@ -71,20 +71,24 @@ def test_the_closest_entry_wins_and_of_two_alike_the_later(read):
 
 
 def test_nested_names_are_joined_and_numbers_are_read_as_ros_reads_them(read):
-    learning = "learning: {actor_lr: 1e-4, critic_lr: 2.5E+1, threads: 1, reward: raw, run: 1e}"
+    learning = "warmup: 1, pretrained: 1e, learning: {actor_lr: 1e-4, reward_scale: 2.5E+1, reward: raw}"
     assert read(entry("learner", learning)).of("learner") == {
+        "warmup": 1,
+        "pretrained": "1e",
         "learning.actor_lr": 1e-4,
-        "learning.critic_lr": 25.0,
-        "learning.threads": 1,
+        "learning.reward_scale": 25.0,
         "learning.reward": "raw",
-        "learning.run": "1e",
     }
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (entry("/**/sauce_collector"), r"/\*\*/sauce_collector is none of our nodes: learner, "),
+        (entry("/**/sauce_collector"), r"/\*\*/sauce_collector is none of our nodes; did you mean source_collector\?"),
+        (entry("learner", "warmpu: 5"), r"/learner has no parameter 'warmpu'; did you mean warmup\?"),
+        (entry("learner", "warmup: -5"), r"/learner sets warmup: -5 is not within \[0, 1e\+09\]"),
+        (entry("source_collector_1", "arm: 5"), r"/source_collector_1 has no parameter 'arm'; did you mean arms\?"),
+        (entry("/**", "sped: 5"), r"/\*\* has no parameter 'sped'; "),
         (entry("/other/source_collector"), r"not in the namespace /ompo of this launch: write /\*\*/source_collector"),
         (entry("source_collector_2"), "not started: the last of 2 sources is source_collector_1"),
         ("source_collector: {arms: 4}\n", "/source_collector/arms needs a mapping with ros__parameters"),
@@ -96,6 +100,12 @@ def test_nested_names_are_joined_and_numbers_are_read_as_ros_reads_them(read):
 def test_what_reaches_nobody_is_refused_with_a_sentence(read, text, sentence):
     with pytest.raises(InvalidParameterFile, match=rf"params_file .*mine.yaml.* {sentence}"):
         read(text)
+
+
+def test_what_is_said_to_all_reaches_those_who_have_it(read):
+    file = read(entry("/**", "speed_scale: 0.5"))
+    assert file.of("identifier") == {"speed_scale": 0.5}
+    assert file.of("learner") == {}
 
 
 def test_what_the_launch_sets_is_refused_instead_of_lost(read):

@@ -7,15 +7,24 @@ import pytest
 
 from ompo_ros.experiments.kept_files import CannotKeep
 from ompo_ros.experiments.resumption import CannotResume
+from ompo_ros.launching.arguments import InvalidArgument
 from ompo_ros.launching.parameter_file import InvalidParameterFile, read_parameters
 from ompo_ros.launching.run_start import start_of
+from ompo_ros.resources import resource_path
+
+FILES = {
+    "arm": resource_path("config/robots/panda.yaml").read_text(),
+    "worn": resource_path("config/domains/paper.yaml").read_text(),
+    "sources": resource_path("config/domains/randomized.yaml").read_text(),
+}
+ANOTHER_ARM = resource_path("config/robots/fr3.yaml").read_text()
 
 
 @pytest.fixture
 def values(tmp_path):
     """Arguments that name files of the user's, in three ways."""
-    for name in ("arm", "worn", "sources"):
-        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\n")
+    for name, content in FILES.items():
+        (tmp_path / f"{name}.yaml").write_text(content)
     params = tmp_path / "params.yaml"
     params.write_text(f"source_collector:\n  ros__parameters: {{domain: {tmp_path / 'sources.yaml'}}}\n")
     return {
@@ -23,6 +32,9 @@ def values(tmp_path):
         "role": "all",
         "resume": "false",
         "run_id": "auto",
+        "target": "mujoco",
+        "driver": "",
+        "pretrained": "auto",
         "namespace": "ompo",
         "num_sources": "1",
         "target_steps": "300",
@@ -57,24 +69,24 @@ def test_a_run_uses_its_copies_of_the_users_files(values, tmp_path):
     run = begin(values).values
     for name in ("arm", "worn", "sources", "params"):
         (tmp_path / f"{name}.yaml").unlink()
-    assert files_used(run) == ["name: arm\n", "name: worn\n", "name: sources\n"]
+    assert files_used(run) == list(FILES.values())
     assert Path(run["robot"]).name == "arm.yaml", "the file's name is the robot's"
 
 
 def test_a_resumed_run_uses_them_too_wherever_its_folder_is_now(values, tmp_path):
     began = begin(values).values
     for name in ("arm", "worn", "sources", "params"):
-        (tmp_path / f"{name}.yaml").write_text("changed: true\n")
+        (tmp_path / f"{name}.yaml").write_text("{}\n")
     folder = Path(began["run_dir"]).rename(tmp_path / "moved")
     resumed = resume(values, folder).values
-    assert files_used(resumed) == ["name: arm\n", "name: worn\n", "name: sources\n"]
+    assert files_used(resumed) == list(FILES.values())
     assert resumed["run_id"] == began["run_id"] != ""
 
 
 def test_a_file_given_again_is_compared_by_what_it_says(values, tmp_path):
     folder = Path(begin(values).values["run_dir"])
     assert resume(values, folder, robot=values["robot"]).lines == []
-    (tmp_path / "arm.yaml").write_text("name: another\n")
+    (tmp_path / "arm.yaml").write_text(ANOTHER_ARM)
     with pytest.raises(CannotResume, match=r"robot:=.*arm.yaml differs from .*run/config/robots/arm.yaml"):
         resume(values, folder, robot=values["robot"])
     with pytest.raises(CannotResume, match="robot:=fr3 does not fit"):
@@ -90,7 +102,7 @@ def test_names_of_the_package_are_kept_as_they_are(values, tmp_path):
 def test_two_files_of_one_name_are_refused(values, tmp_path):
     other = tmp_path / "other" / "sources.yaml"
     other.parent.mkdir()
-    other.write_text("name: other\n")
+    other.write_text(FILES["sources"])
     with pytest.raises(CannotKeep, match=r"sources.yaml and .*sources.yaml have the same name: rename one"):
         begin(values, target_domain=str(other))
 
@@ -102,10 +114,38 @@ def test_a_refused_parameter_file_leaves_nothing(values, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"robot": "pandas"}, r"robot:=pandas is not possible; .* did you mean panda\?"),
+        (
+            {"robot": "panda", "driver": "ros2_contrl"},
+            r"driver:=ros2_contrl is .* did you mean ros2_control\?",
+        ),
+        ({"target_domain": "creepin"}, r"target_domain:=creepin is not possible; .* did you mean creeping\?"),
+        ({"pretrained": "nothing"}, "pretrained:=nothing is no file"),
+    ],
+)
+def test_a_name_that_leads_to_no_file_leaves_nothing(values, tmp_path, given, said):
+    with pytest.raises(InvalidArgument, match=said):
+        begin(values, **given)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_mistake_in_a_file_is_refused_by_its_line(values, tmp_path):
+    (tmp_path / "worn.yaml").write_text("parametres:\n  gravity: 9\n")
+    with pytest.raises(InvalidArgument, match=r"worn.yaml:1: unknown name 'parametres'; did you mean parameters\?"):
+        begin(values)
+    (tmp_path / "worn.yaml").write_text(FILES["worn"])
+    (tmp_path / "sources.yaml").write_text("drift: {gravty: 1}\n")
+    with pytest.raises(InvalidParameterFile, match=r"/source_collector: .*sources.yaml:1: unknown name 'gravty'"):
+        begin(values)
+
+
 def test_a_start_that_was_refused_is_repeated_with_the_corrected_file(values, tmp_path):
     begin(values)
-    (tmp_path / "arm.yaml").write_text("name: corrected\n")
-    assert files_used(begin(values).values)[0] == "name: corrected\n"
+    (tmp_path / "arm.yaml").write_text(ANOTHER_ARM)
+    assert files_used(begin(values).values)[0] == ANOTHER_ARM
 
 
 def test_a_folder_holds_one_run(values, tmp_path):

@@ -13,7 +13,7 @@ from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, TransitionBatch
-from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, ListPolicies
+from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, JudgePolicy, ListPolicies
 from probe import Probe
 from rclpy.action import ActionServer
 
@@ -173,6 +173,16 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     assert world.ask(GetPolicy, "get_policy", version=3).policy.sha256 == world.seen["latest"][0].sha256
     assert "it holds: 3" in world.ask(GetPolicy, "get_policy", version=9).message
     assert "unknown" in world.ask(ActivatePolicy, "activate_policy", version=3, channel="best").message
+
+    evaluation = {"version": 3, "episodes": 40, "successes": 39, "mean_return": -2.0}
+    foreign = world.ask(JudgePolicy, "judge_policy", run_id="another", **evaluation)
+    assert (foreign.success, "of run 'another'" in foreign.message) == (False, True)
+    impossible = world.ask(JudgePolicy, "judge_policy", **{**evaluation, "successes": 41})
+    assert (impossible.success, "impossible" in impossible.message) == (False, True)
+    judged = world.ask(JudgePolicy, "judge_policy", **evaluation)
+    assert (judged.success, judged.stable) == (True, True), judged.message
+    world.spin_until(lambda: world.versions("stable") == [3])
+    assert read_policy(bytes(world.seen["stable"][0].onnx)).manifest.evaluation.successes == 39
 
 
 @pytest.mark.launch(fixture=graph)

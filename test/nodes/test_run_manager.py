@@ -15,6 +15,7 @@ from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import LearnerStatus, PolicyArtifact
+from ompo_msgs.srv import JudgePolicy
 from probe import Probe
 from rclpy.action import ActionClient
 from shipped_policy import shipped_policy
@@ -46,6 +47,14 @@ class Learner(Probe):
         self.policies = self.node.create_publisher(PolicyArtifact, "policy/latest", qos.LATCHED)
         self.statuses = self.node.create_publisher(LearnerStatus, "status", qos.LATCHED)
         self.status = LearnerStatus(state=LearnerStatus.TRAINING, policy_version=3)
+        self.judged: list[JudgePolicy.Request] = []
+        self.node.create_service(JudgePolicy, "policy_server/judge_policy", self._judge)
+
+    def _judge(self, request: JudgePolicy.Request, response: JudgePolicy.Response) -> JudgePolicy.Response:
+        self.judged.append(request)
+        response.success = response.stable = True
+        response.message = "all episodes succeed"
+        return response
 
     def publish_policy(self) -> None:
         self.policies.publish(artifact_to_msg(shipped_policy(3).onnx, version=3))
@@ -102,7 +111,11 @@ def test_it_waits_for_a_policy_and_asks_again_for_an_evaluation_that_was_refused
         wait_for_a_policy(learner, collector, manager, launch_context, tmp_path)
         be_refused_and_ask_again(learner, manager, launch_context)
     assert manager.return_code == 0
-    assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()
+    ((version, episodes, successes),) = [(r.version, r.episodes, r.successes) for r in learner.judged]
+    assert (version, episodes, successes) == (3, 2, 2)
+    report = (tmp_path / "report.md").read_text()
+    assert "| after | 100% of 2 episodes" in report
+    assert "Policy 3 is stable: all episodes succeed." in report
 
 
 def wait_for_a_policy(learner, collector, manager, launch_context, tmp_path):
@@ -135,7 +148,34 @@ def be_refused_and_ask_again(learner, manager, launch_context):
     learner.statuses.publish(learner.status)
     assert wait_for_line(launch_context, manager, "evaluation failed")
     learner.spin_until(asked[-1].cancel_goal_async().done)
+    learner.spin_until(lambda: learner.judged)
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
+
+
+@pytest.mark.launch(fixture=graph)
+def test_the_arm_holds_for_a_paused_learner_and_waits_for_one_that_is_behind(
+    learner, collector, launch_context, tmp_path
+):
+    episodes = tmp_path / "episodes.csv"
+    steps = []
+
+    def note(report: DiagnosticArray) -> None:
+        for status in report.status:
+            steps.extend(entry.value for entry in status.values if entry.key == "target_steps")
+
+    learner.node.create_subscription(DiagnosticArray, "/diagnostics", note, 10)
+    learner.publish_policy()
+    learner.report_until(lambda: len(lines_of(episodes)) > 2)
+    learner.status.state = LearnerStatus.PAUSED
+    with alive(learner):
+        assert wait_for_line(launch_context, collector, "holding: the learner is paused")
+        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
+        learner.status.state, learner.status.behind = LearnerStatus.TRAINING, True
+        assert wait_for_line(launch_context, collector, "all is well: homing")
+        steps.clear()  # a real arm would play an episode every few seconds
+        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
+        learner.status.behind = False
+        learner.spin_until(lambda: len(set(steps[-3:])) > 1, timeout=60)
 
 
 @pytest.mark.launch(fixture=graph)
@@ -168,6 +208,7 @@ def test_a_file_that_cannot_be_written_is_reported_and_the_run_goes_on(learner, 
     assert wait_for_line(launch_context, manager, f"cannot write to {tmp_path}")
     learner.status.state = LearnerStatus.FINISHED
     learner.statuses.publish(learner.status)
+    learner.spin_until(lambda: learner.judged)
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
     assert manager.return_code == 0
     assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()

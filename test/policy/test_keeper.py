@@ -13,6 +13,7 @@ from ompo_ros.policy.keeper import PolicyKeeper
 from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.registry_state import LATEST, STABLE
+from ompo_ros.task.acting import Evaluation
 
 WIN, LOSS = (True, 0.0), (False, -1.0)
 
@@ -56,6 +57,31 @@ def test_a_worse_policy_stays_latest_and_the_registry_says_why(keeper):
     assert not promote(keeper, 2, (LOSS,) * 20).passed
     assert active(keeper) == (2, 1)
     assert "refused: 0/20" in keeper.registry.entries[-1].note
+
+
+def test_a_runs_result_becomes_stable_if_it_passes_and_says_how_it_did(keeper):
+    accept(keeper, 1)
+    assert not keeper.judge_result(1, Evaluation(40, 12, -5.0)).passed
+    assert active(keeper) == (1, 0)
+    assert keeper.registry.load(1).manifest.evaluation == Evaluation(40, 12, -5.0)
+    assert not keeper.waiting, "the gate would play it again"
+    accept(keeper, 2)
+    verdict = keeper.judge_result(2, Evaluation(40, 39, -2.0))
+    assert verdict.passed
+    assert "39/40 episodes succeed" in verdict.reason
+    assert active(keeper) == (2, 2)
+    assert keeper.policy(STABLE).manifest.evaluation.successes == 39
+
+
+def test_a_result_that_shakes_or_is_unknown_is_not_stable_however_often_it_succeeds(keeper):
+    obs = np.random.default_rng(1).normal(size=(300, 20)).astype(np.float32)
+    keeper.record(obs, -20.0 * obs)
+    accept(keeper, 1)
+    verdict = keeper.judge_result(1, Evaluation(40, 40, -2.0))
+    assert "actions change by" in verdict.reason
+    assert active(keeper) == (1, 0)
+    with pytest.raises(RegistryError, match="policy 7 is not in the registry"):
+        keeper.judge_result(7, Evaluation(40, 40, -2.0))
 
 
 def test_only_the_newest_candidate_waits(keeper):

@@ -1,8 +1,14 @@
+"""Worlds draw themselves on a machine without a screen, and nobody has to say how."""
+
 import os
 import subprocess
 import sys
 
 import pytest
+
+from ompo_ros.sim.headless import choose_renderer
+
+_SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 DRAW = """
 import sys
@@ -37,9 +43,16 @@ def test_worlds_can_be_drawn_without_a_screen(name):
         [sys.executable, "-c", DRAW, f"ompo/{name}-v0"],
         capture_output=True,
         text=True,
-        env={**os.environ, "MUJOCO_GL": "egl"},
+        env={name: value for name, value in os.environ.items() if name not in (*_SCREENS, "MUJOCO_GL")},
         check=False,
     )
     if done.returncode and "AssertionError" not in done.stderr and ("EGL" in done.stderr or "OpenGL" in done.stderr):
         pytest.skip("this machine has no EGL (Debian and Ubuntu: libegl1 libgl1-mesa-dri)")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("environment", [{"DISPLAY": ":0"}, {"WAYLAND_DISPLAY": "wayland-0"}, {"MUJOCO_GL": "osmesa"}])
+def test_a_screen_and_a_users_choice_are_left_alone(environment):
+    chosen = dict(environment)
+    choose_renderer(chosen)
+    assert chosen == environment

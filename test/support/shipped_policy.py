@@ -1,14 +1,11 @@
-"""The policy that ships with the package, as the learner exports it, and cousins of it."""
+"""The policy that ships with the package, and cousins of it."""
 
 from functools import lru_cache
 
 import numpy as np
 
-from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.learning import Config, make_agent
-from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.policy.actor import Actor
-from ompo_ros.policy.artifact import CheckedPolicy, make_policy
+from ompo_ros.policy.artifact import CheckedPolicy, make_policy, policy_bytes, read_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.resources import resource_path
 from ompo_ros.task.robot import load_robot
@@ -17,14 +14,11 @@ from ompo_ros.task.tasks import Task
 
 @lru_cache(maxsize=1)
 def _actor() -> dict[str, np.ndarray]:
-    config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
-    agent = make_agent(config, 20, 7, device="cpu")
-    load_networks(agent, resource_path("models/policies/panda_reach.safetensors"))
-    return agent.actor_tensors()
+    return dict(read_policy(policy_bytes(resource_path("models/policies/panda_reach.onnx"))).actor.tensors)
 
 
 def shipped_tensors(shift: float = 0.0) -> dict[str, np.ndarray]:
-    """The actor of models/policies/panda_reach.safetensors; with a shift, one that leans against a biased drive.
+    """The actor of models/policies/panda_reach.onnx; with a shift, one that leans against a biased drive.
 
     Deterministic success of 25 episodes on the nominal arm with an action_bias of 0, 0.5 and 0.75: 100 %, 92 % and 0 %
     without a shift, 0 %, 76 % and 100 % with 0.8; with 0.4, 92 % and 100 % without bias and with 0.75.

@@ -39,10 +39,13 @@ class Dispatch:
             return "the last command was not acknowledged: is the driver there, and the network?"
         return ""
 
-    def send(self, command: SafeCommand, now: float) -> None:
-        """Send a command in time and after the last one arrived; otherwise the driver continues its motion."""
+    def send(self, command: SafeCommand, now: float, *, waits: bool = False) -> None:
+        """Send a command in time and after the last one arrived; otherwise the driver continues its motion.
+
+        A stand-in in lockstep continues slowly without: an arm that `waits` should not use up the learner's core.
+        """
         commands = self._commands
-        if commands is None:
+        if commands is None or (self._lockstep and waits):
             self._motion.withdraw()
             return
         if self._lockstep:  # the robot waits for it

@@ -92,7 +92,7 @@ class EvaluationClient:
     def _finish(self, episodes: Episodes | None, problem: str) -> None:
         then, self._then = self._then, None
         if problem:
-            self._node.get_logger().warning(f"evaluation failed: {problem}")
+            self._node.get_logger().warning(f"evaluation failed: {problem}", throttle_duration_sec=30.0)
         if then is not None:
             then(episodes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Final
 
@@ -15,15 +16,17 @@ from ompo_ros.nodes.wire.batches import BatchPublisher
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.transitions import Transitions
 
-_LONGEST_WAIT: Final = 4.0  # s of waiting for a learner that is behind, about as long as an episode with homing
+_LONGEST_WAIT: Final = 4.0  # s that a real arm waits for a learner that is behind: about an episode with homing
 _SILENCE: Final = 5.0  # s without the learner's status, sent every second, until the arm holds
 
 
 class LearnerLink:
     """Numbers the batches, and keeps the player's count equal to the learner's."""
 
-    def __init__(self, node: Node, identity: Identity, player: Player) -> None:
+    def __init__(self, node: Node, identity: Identity, player: Player, *, lockstep: bool) -> None:
         self._node, self._identity, self._player = node, identity, player
+        self._longest_wait = math.inf if lockstep else _LONGEST_WAIT  # a simulated arm has time
+        self._paused = False
         self._steps = -1  # the learner's last reported count
         self._heard: float | None = None
         self._sent_since_status = False
@@ -34,13 +37,15 @@ class LearnerLink:
     @property
     def problem(self) -> str:
         """Hold the arm without a learner: its motion would be wasted."""
+        if self._paused:
+            return "the learner is paused"
         silence = 0.0 if self._heard is None else time.monotonic() - self._heard
         return f"the learner has been silent for {silence:.0f} s" if silence > _SILENCE else ""
 
     @property
     def keeps_up(self) -> bool:
         """Whether updates keep up with the arm, or it has waited long enough."""
-        return not self._behind or time.monotonic() - self._sent_at > _LONGEST_WAIT
+        return not self._behind or time.monotonic() - self._sent_at > self._longest_wait
 
     def send(self, transitions: Transitions, stamp: Time) -> None:
         self._transitions.send(transitions, stamp)
@@ -53,3 +58,4 @@ class LearnerLink:
         if msg.target_steps > self._player.target_steps or all_arrived:
             self._player.target_steps = msg.target_steps
         self._steps, self._sent_since_status, self._behind = msg.target_steps, False, msg.behind
+        self._paused = msg.state == LearnerStatus.PAUSED

@@ -9,6 +9,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from ompo_ros.parameters import Parameter, Value, parameters_of, with_values
+from ompo_ros.spelling import meant
 
 OVERRIDES: Final[dict[str, Any]] = {"automatically_declare_parameters_from_overrides": True}
 """Options for rclpy's constructor, so that `declare` sees parameters with unknown names."""
@@ -18,15 +19,15 @@ Declared = TypeVar("Declared")
 
 
 class UnknownParameter(ValueError):
-    """A parameter was set that the node does not have; the message lists those it has."""
+    """A parameter was set that the node does not have; the message names the nearest."""
 
 
 def declare(node: Node, kind: type[Declared]) -> Declared:
     """Declare all parameters of a node and return their values; wrong values and unknown names are refused."""
     known = {parameter.name: parameter for parameter in parameters_of(kind)}
     given = set(node.get_parameters_by_prefix("")) - _RCLPYS_OWN
-    if unknown := sorted(given - set(known)):
-        raise UnknownParameter(f"unknown parameter(s) {', '.join(unknown)}; this node has: {', '.join(sorted(known))}")
+    for name in sorted(given - set(known)):
+        raise UnknownParameter(f"unknown parameter {name!r}; {meant(name, sorted(known))}")
     for name in given:
         node.undeclare_parameter(name)  # rclpy declared it without type, range and text
     return with_values(kind, {name: _declare(node, parameter) for name, parameter in known.items()})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any
 
 import rclpy
 from ompo_msgs.srv import ActivatePolicy, ListPolicies
 
+from ompo_ros.nodes.wire.listing import listed_from_msg
 from ompo_ros.policy.errors import RegistryError
 from ompo_ros.policy.registry import ListedPolicy
 
@@ -23,19 +23,8 @@ class ServerStore:
         self.warnings: list[str] = []  # a server logs its own
 
     def listing(self) -> list[ListedPolicy]:
-        return [
-            ListedPolicy(
-                version=info.version,
-                stamp=info.stamp.sec + 1e-9 * info.stamp.nanosec,
-                channels=tuple(info.channels),
-                pinned=info.pinned,
-                success_rate=None if math.isnan(info.success_rate) else info.success_rate,
-                episodes=info.evaluated_episodes,
-                sha256=info.sha256,
-                note=info.note,
-            )
-            for info in self._call(ListPolicies, "list_policies", ListPolicies.Request()).policies
-        ]
+        answer = self._call(ListPolicies, "list_policies", ListPolicies.Request())
+        return [listed_from_msg(info) for info in answer.policies]
 
     def activate(self, channel: str, version: int, reason: str, *, pin: bool) -> str:
         request = ActivatePolicy.Request(channel=channel, version=version, reason=reason, pin=pin)

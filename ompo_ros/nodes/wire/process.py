@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from ompo_ros.nodes.wire.only_one import only_one
+from ompo_ros.to_launch import OVER, say
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # keeps running when simulated time stops
 
@@ -24,7 +25,7 @@ _LOOK: Final = 0.1  # s between two checks whether the arm is at rest
 
 
 class Finished(Exception):
-    """Raised by a node whose work is done: it ends with exit code 0."""
+    """Raised by a node whose run is over: it ends with exit code 0, and its launch with it."""
 
 
 class EndsAtRest(Protocol):
@@ -47,13 +48,15 @@ def run(
     """Make the node if its name is free, and spin it until SIGINT, SIGTERM or a shutdown."""
     if signals is SignalHandlerOptions.NO:
         signal.signal(signal.SIGTERM, _interrupt)
-    rclpy.init(signal_handler_options=signals)
     node: AnyNode | None = None
     try:
+        rclpy.init(signal_handler_options=signals)
         with only_one(make_node.__name__):
             node = make_node()
         spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException, Finished):
+    except Finished:
+        say(OVER)
+    except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except (InvalidParameterValueException, InvalidParameterTypeException, ValueError, OSError) as error:
         if node is not None:

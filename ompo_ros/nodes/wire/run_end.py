@@ -20,7 +20,6 @@ def end_with_run(node: Node, identity: Identity) -> None:
     """End a node with exit code 0 when its run has ended."""
 
     def end(_: RunEnded) -> None:
-        node.get_logger().info("the run is over")
         raise Finished
 
     node.create_subscription(RunEnded, _TOPIC, identity.only_ours(end), qos.LATCHED)

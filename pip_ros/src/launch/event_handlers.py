@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .events import Shutdown
-from .events.process import ProcessExited
+from .events.process import ProcessExited, ProcessIO, RunningProcessEvent
 from .launch_context import Event, LaunchContext
 from .launch_description_entity import Action, LaunchDescriptionEntity, SomeEntitiesType, listed
 
@@ -25,10 +25,8 @@ class EventHandler:
         return self.entities if self._function is None else self._function(event, context)
 
 
-def _is_end_of(target: ActionMatcher | None, event: Event) -> bool:
-    """Pick the end of one action, of those a function picks, or of all."""
-    if not isinstance(event, ProcessExited):
-        return False
+def _is_of(target: ActionMatcher | None, event: RunningProcessEvent) -> bool:
+    """Pick an event of one action, of those a function picks, or of all."""
     return event.action is target if isinstance(target, Action) else target is None or target(event.action)
 
 
@@ -36,7 +34,28 @@ class OnProcessExit(EventHandler):
     """Reacts to the end of a process."""
 
     def __init__(self, *, target_action: ActionMatcher | None = None, on_exit: Reaction) -> None:
-        super().__init__(matcher=lambda event: _is_end_of(target_action, event), entities=on_exit)
+        super().__init__(
+            matcher=lambda event: isinstance(event, ProcessExited) and _is_of(target_action, event), entities=on_exit
+        )
+
+
+class OnProcessIO(EventHandler):
+    """Reacts to what a process writes."""
+
+    def __init__(
+        self,
+        *,
+        target_action: ActionMatcher | None = None,
+        on_stdout: Callable[[ProcessIO], SomeEntitiesType | None] | None = None,
+        on_stderr: Callable[[ProcessIO], SomeEntitiesType | None] | None = None,
+    ) -> None:
+        def react(event: ProcessIO, _: LaunchContext) -> SomeEntitiesType | None:
+            reaction = on_stdout if event.from_stdout else on_stderr
+            return None if reaction is None else reaction(event)
+
+        super().__init__(
+            matcher=lambda event: isinstance(event, ProcessIO) and _is_of(target_action, event), entities=react
+        )
 
 
 class OnShutdown(EventHandler):

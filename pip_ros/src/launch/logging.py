@@ -3,18 +3,42 @@
 import contextlib
 import datetime
 import functools
+import io
 import os
 import socket
 import sys
 import time
 from pathlib import Path
 
-# Where the standard output and the standard error of a process go: to the screen, to launch.log.
-_OUTPUTS = {
-    "screen": ((True, False), (True, False)),
-    "log": ((False, True), (True, True)),
-    "both": ((True, True), (True, True)),
+Places = dict[str, set[str]]  # of "stdout" and "stderr": those of "screen" and "log" they go to
+_OUTPUTS: dict[str, Places] = {
+    "screen": {"stdout": {"screen"}, "stderr": {"screen"}},
+    "log": {"stdout": {"log"}, "stderr": {"screen", "log"}},
+    "both": {"stdout": {"screen", "log"}, "stderr": {"screen", "log"}},
 }
+
+
+class ScreenHandler:
+    """Where the screen is, as a launch file may change it."""
+
+    def __init__(self) -> None:
+        self.stream: io.TextIOBase | None = None  # None: the standard output
+
+    def setStream(self, stream: io.TextIOBase) -> None:  # noqa: N802 - as Python's own handlers spell it
+        self.stream = stream
+
+
+class LaunchConfig:
+    """The part of launch's logging that a launch file may change."""
+
+    def __init__(self) -> None:
+        self._screen = ScreenHandler()
+
+    def get_screen_handler(self) -> ScreenHandler:
+        return self._screen
+
+
+launch_config = LaunchConfig()
 
 
 @functools.cache
@@ -32,7 +56,7 @@ def write(line: str, screen: bool = True, log: bool = True) -> None:
     """Write one line to the screen and to launch.log; a closed pipe or a full disk is no reason to end a launch."""
     if screen:
         try:
-            print(line, flush=True)  # noqa: T201 - this is the launch's screen
+            print(line, flush=True, file=launch_config.get_screen_handler().stream)
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if log:
@@ -67,8 +91,12 @@ def get_logger(name: str = "launch") -> Logger:
     return Logger(name)
 
 
-def output_places(output: str) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
+def output_places(output: str | Places) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
     """Whether standard output and standard error go to the screen and to launch.log."""
-    if output not in _OUTPUTS:
+    if isinstance(output, str) and output not in _OUTPUTS:
         raise ValueError(f"output must be one of {', '.join(_OUTPUTS)}; got '{output}'")
-    return _OUTPUTS[output]
+    places = _OUTPUTS[output] if isinstance(output, str) else output
+    if unknown := {*places} - {"stdout", "stderr"} | set().union(*places.values()) - {"screen", "log"}:
+        raise ValueError(f"output may send stdout and stderr to screen and log; got '{unknown.pop()}'")
+    stdout, stderr = (places.get(stream, set()) for stream in ("stdout", "stderr"))
+    return ("screen" in stdout, "log" in stdout), ("screen" in stderr, "log" in stderr)

@@ -12,7 +12,7 @@ from .. import logging
 from ..child_process import ChildProcess
 from ..conditions import IfCondition
 from ..event_handlers import OnProcessExit, OnShutdown, Reaction
-from ..events.process import ProcessExited, RunningProcessEvent
+from ..events.process import ProcessExited, ProcessIO, RunningProcessEvent
 from ..launch_context import Event, LaunchContext
 from ..launch_description_entity import Action
 from ..substitution import SomeSubstitutionsType, Substitution, normalized, perform
@@ -33,7 +33,7 @@ class ExecuteProcess(Action):
         additional_env: Mapping[SomeSubstitutionsType, SomeSubstitutionsType] | None = None,
         sigterm_timeout: SomeSubstitutionsType = LaunchConfiguration("sigterm_timeout", default="5"),  # noqa: B008
         sigkill_timeout: SomeSubstitutionsType = LaunchConfiguration("sigkill_timeout", default="5"),  # noqa: B008
-        output: SomeSubstitutionsType = "log",
+        output: SomeSubstitutionsType | logging.Places = "log",
         cached_output: bool = False,
         on_exit: Reaction | None = None,
         respawn: bool = False,
@@ -91,7 +91,8 @@ class ExecuteProcess(Action):
         self.process_details = {"action": self, "name": name, "cmd": cmd, "env": env}
         self._seconds = [perform(context, timeout) for timeout in self._timeouts]
         self._logger = logging.get_logger(name)
-        places = logging.output_places(perform(context, self._output))
+        output = self._output if isinstance(self._output, dict) else perform(context, self._output)
+        places = logging.output_places(output)
         self._streams = {
             stream: _Output(f"[{name}] ", place, self._cached_output) for stream, place in enumerate(places, start=1)
         }
@@ -111,7 +112,7 @@ class ExecuteProcess(Action):
 
         def on_output(stream: int, data: bytes) -> None:
             self._streams[stream].write(data)
-            context.emit_event_sync(RunningProcessEvent(**details))
+            context.emit_event_sync(ProcessIO(text=data, fd=stream, **details))
 
         child = ChildProcess(on_output)
         try:

@@ -20,6 +20,15 @@ class RunningProcessEvent(Event):
         self.pid = pid
 
 
+class ProcessIO(RunningProcessEvent):
+    """A process wrote something, not always a whole line."""
+
+    def __init__(self, *, text: bytes, fd: int, **details: Any) -> None:  # noqa: ANN401
+        super().__init__(**details)
+        self.text = text
+        self.from_stdout, self.from_stderr = fd == 1, fd == 2
+
+
 class ProcessExited(RunningProcessEvent):
     """A process has ended."""
 

@@ -1,0 +1,65 @@
+"""Writes the policies in models/policies from the networks there: `tools/with_ros python tools/export_policies.py`.
+
+A policy carries the joint names of its robot, so there is one for each arm that the networks fit.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.files import write_whole
+from ompo_ros.learning import Config, make_agent
+from ompo_ros.learning.pretrained import load_networks
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import CheckedPolicy, make_policy, policy_bytes, read_policy
+from ompo_ros.policy.errors import RefusedPolicy
+from ompo_ros.policy.manifest import Training
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import FAMILIES, Task
+
+FOLDER = Path(__file__).resolve().parent.parent / "models" / "policies"
+NETWORKS = {"reach": FOLDER / "panda_reach.safetensors"}  # by task
+PRETRAINED = Training(updates=15_000, target_steps=0)  # as models/policies/README.md says
+
+
+def file_of(family: str, task: str) -> Path:
+    """Where deploy.launch.py looks for an arm's policy."""
+    return FOLDER / f"{family}_{task}.onnx"
+
+
+def policy_of(family: str, task: str) -> CheckedPolicy:
+    """What the networks are for an arm, exported here and now."""
+    contract = Task(task, "dense").on(load_robot(family))
+    config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
+    agent = make_agent(config, contract.observation_size, contract.action_size, device="cpu")
+    load_networks(agent, NETWORKS[task])
+    actor = Actor(agent.actor_tensors())
+    return make_policy(actor, contract, version=1, stamp=time.time(), training=PRETRAINED)
+
+
+def is_stale(file: Path, policy: CheckedPolicy) -> bool:
+    """Whether a file has other weights or another contract than the policy, or is not readable by this release."""
+    try:
+        written = read_policy(policy_bytes(file)).manifest
+    except (OSError, RefusedPolicy):
+        return True
+    made = policy.manifest
+    return (written.weights_sha256, written.contract) != (made.weights_sha256, made.contract)
+
+
+def main() -> None:
+    """Write what is stale."""
+    for task in NETWORKS:
+        for family in FAMILIES:
+            file, policy = file_of(family, task), policy_of(family, task)
+            if is_stale(file, policy):
+                write_whole(file, policy.onnx)
+                print(f"{file.name}: written, SHA-256 {policy.sha256}")
+            else:
+                print(f"{file.name}: up to date")
+
+
+if __name__ == "__main__":
+    main()
