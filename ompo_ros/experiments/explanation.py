@@ -15,6 +15,8 @@ _FILES = {
     "record.json": "The evaluations before and after the run, and at how many target steps it was finished.",
     "policies/": "All policies of the run that were kept: `ompo policy list --registry policies` shows them, "
     "`ros2 launch ompo_ros deploy.launch.py registry_dir:=policies` runs the stable one.",
+    "recordings/": "Everything the run sent, as MCAP files: `ompo recording info .` shows what is in them, "
+    "`warm_start:=THIS_FOLDER` lets a new run learn from them.",
     "checkpoints/": "The learner's state, which `resume:=true` continues from.",
     "tensorboard/": "The learner's losses: `tensorboard --logdir tensorboard`.",
     "belief.yaml": "What the identifier found out about the arm; the simulated arms are drawn from it.",
