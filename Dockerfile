@@ -16,6 +16,7 @@ RUN python3 -m venv --system-site-packages .venv \
  && .venv/bin/pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
       -r src/ompo_ros/requirements/learning.txt \
       -r src/ompo_ros/requirements/policy.txt \
+      -r src/ompo_ros/requirements/recording.txt \
       -r src/ompo_ros/requirements/simulation.txt
 ENV VIRTUAL_ENV=/workspace/.venv PATH=/workspace/.venv/bin:$PATH
 

@@ -12,7 +12,9 @@ NODES = sorted(path.stem for path in (ROOT / PACKAGE / "nodes").glob("*.py") if 
 # What should work; requirements/ pins what is tested.
 EXTRAS = {
     "learning": ["numpy>=1.26,<3", "safetensors>=0.4,<1", "tensorboard>=2.16,<3", "torch>=2.4,<3"],
+    "lerobot": ["pyarrow>=17,<27"],
     "policy": ["numpy>=1.26,<3", "onnx>=1.16,<2", "onnxruntime>=1.18,<2", "PyYAML>=6,<7"],
+    "recording": ["mcap>=1.6,<2", "numpy>=1.26,<3"],
     "simulation": [
         "gymnasium[mujoco]>=1.0,<2",
         "matplotlib>=3.8,<4",

@@ -10,7 +10,7 @@ from ompo_ros.launching.files import chosen_target
 from ompo_ros.launching.nodes import arguments_of, include, stay_on_this_machine
 from ompo_ros.launching.run_start import say_how_to_resume, start_of
 
-ROLES = {"learner": ["learner"], "source": ["sources"], "target": ["robot_sim", "target"]}
+ROLES = {"learner": ["learner", "recorder"], "source": ["sources"], "target": ["robot_sim", "target"]}
 PARTS = [part for parts in ROLES.values() for part in parts]
 
 

@@ -1,5 +1,7 @@
 """The learner's side of a run: the learner, the policy server, and who identifies the arm for the sources."""
 
+from pathlib import Path
+
 from launch import LaunchDescription
 from launch_ros.actions import Node
 
@@ -14,6 +16,7 @@ ARGUMENTS = (
     "setting",
     "algorithm",
     "pretrained",
+    "warm_start",
     "device",
     "target_steps",
     "speed_scale",
@@ -30,10 +33,11 @@ def start(values: Values) -> list[Node]:
     """The learner resumes from what is in the run's folder: it may have died."""
     folder = str(folder_of(values))
     learner = {
-        **chosen(values, "task", "reward", "device"),
+        **chosen(values, "task", "reward", "robot", "device"),
         "run_dir": folder,
         "resume": True,
         "pretrained": pretrained_networks(values),
+        "warm_start": ",".join(str(Path(path).resolve()) for path in values["warm_start"].split(",") if path),
         "seed": int(values["seed"]),
         "target_steps": int(values["target_steps"]),
         "learning.algorithm": values["algorithm"],

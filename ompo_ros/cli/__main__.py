@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ompo_ros.cli import arm, policy, status
+from ompo_ros.cli import arm, policy, recording, status
 
 
 def main() -> None:
@@ -15,6 +15,7 @@ def main() -> None:
     policy.add_parser(commands)
     arm.add_parsers(commands)
     status.add_parser(commands)
+    recording.add_parser(commands)
     sys.exit(policy.run(parser.parse_args()))
 
 

@@ -16,6 +16,7 @@ _FILES = {
     "policies/": "All policies of the run that were kept: `ompo policy list --registry policies` shows them, "
     "`ros2 launch ompo_ros deploy.launch.py registry_dir:=policies` runs the stable one.",
     "checkpoints/": "The learner's state, which `resume:=true` continues from.",
+    "recordings/": "The run's messages as MCAP files: `ompo recording info recordings` shows what is in them.",
     "tensorboard/": "The learner's losses: `tensorboard --logdir tensorboard`.",
     "belief.yaml": "What the identifier found out about the arm; the simulated arms are drawn from it.",
     "launch.json, params.yaml, config/": "The launch arguments and copies of the parameter file, presets and "

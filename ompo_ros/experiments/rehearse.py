@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -23,6 +24,8 @@ from ompo_ros.experiments.pretrain import ARMS, node_settings
 from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
+from ompo_ros.recording.batch_recorder import BatchRecorder
+from ompo_ros.recording.warm_start import recorded_transitions
 from ompo_ros.resources import resource_path
 from ompo_ros.sim.belief import Belief
 from ompo_ros.sim.collection import Collection
@@ -34,6 +37,7 @@ from ompo_ros.transitions import Origin, Transitions
 
 SOURCE_STEPS = 16  # of every arm at a time
 SOURCE_DOMAIN = "randomized"
+Keep = Callable[[Transitions], None]
 LONGEST = 120.0  # s on the stand-in's clock from one episode's end to the next
 
 
@@ -105,26 +109,31 @@ class Sources:
                 self._env.set_domain(self.belief.domain)
                 self._collection = Collection(self._env, self._seed + self.belief.fits * self._env.num_envs)
 
-    def play(self, agent: Agent, budget: int) -> None:
+    def play(self, agent: Agent, budget: int, keep: Keep) -> None:
         """Add source transitions to the agent up to its budget."""
         while agent.experience.seen[Origin.SOURCE] < budget:
-            agent.observe(self._collection.run(agent.act, SOURCE_STEPS, policy_version=1)[0])
+            transitions = self._collection.run(agent.act, SOURCE_STEPS, policy_version=1)[0]
+            agent.observe(transitions)
+            keep(transitions)
 
 
-def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing) -> Iterator[int]:
-    """Explore and learn in turns; yields the target's steps after every episode."""
+def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Keep = lambda _: None) -> Iterator[int]:
+    """Explore and learn in turns; yields the target's steps after every episode. `keep` gets all transitions."""
     rig.collector.player.policy = AgentPolicy(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
-    sources.play(agent, pacing.source_budget(0, 0))
+    sources.play(agent, pacing.source_budget(0, 0), keep)
+    if owed := pacing.updates_due(seen[Origin.SOURCE], agent.paced_steps, agent.updates):
+        agent.update(owed)  # for what was recorded before
     while seen[Origin.TARGET] < pacing.target_steps:
         episode = next(playing)
         if episode.transitions is None:
             continue
         agent.observe(episode.transitions)
+        keep(episode.transitions)
         sources.learn_of(episode.transitions)
-        due = pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], agent.updates)
-        sources.play(agent, pacing.source_budget(seen[Origin.TARGET], agent.updates + due))
+        due = pacing.updates_due(seen[Origin.SOURCE], agent.paced_steps, agent.updates)
+        sources.play(agent, pacing.source_budget(seen[Origin.TARGET], agent.updates + due), keep)
         if due and agent.ready:
             agent.update(due)
         yield seen[Origin.TARGET]
@@ -160,6 +169,11 @@ def main() -> None:
         belief=arguments.belief,
         seed=arguments.seed,
     )
+    contract = Task("reach", "dense").on(load_robot("panda"))
+    if arguments.warm_start:
+        for transitions in recorded_transitions(arguments.warm_start, contract, sys.stderr.write):
+            agent.recall(transitions)
+    recording = BatchRecorder(arguments.record, contract) if arguments.record else None
     curve = {}
 
     def tell(steps: int) -> None:
@@ -172,12 +186,14 @@ def main() -> None:
     held = ""
     try:
         tell(0)
-        for steps in rehearse(rig, agent, sources, pacing):
+        for steps in rehearse(rig, agent, sources, pacing, recording.write if recording else lambda _: None):
             if steps % arguments.every == 0:
                 tell(steps)
     except ArmHeld as reason:
         held = str(reason)
         sys.stderr.write(f"{held}\n")
+    if recording is not None:
+        recording.close()
     result = {"seed": arguments.seed, "algorithm": arguments.algorithm, "success": curve}
     sys.stdout.write(json.dumps({**result, "held": held} if held else result) + "\n")
 
@@ -197,6 +213,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--update-to-data", type=float, default=settings["update_to_data"])
     parser.add_argument("--source-ratio", type=float, default=settings["source_ratio"])
     parser.add_argument("--warmup", type=int, default=settings["warmup"])
+    parser.add_argument("--record", type=Path, metavar="FOLDER", help="keep all transitions, as the recorder does")
+    parser.add_argument(
+        "--warm-start", type=Path, nargs="*", default=[], metavar="PATH", help="recordings to learn from"
+    )
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="learning settings")
     return parser.parse_args()
 

@@ -16,7 +16,18 @@ from ompo_ros.files import write_whole
 ARGUMENTS = "launch.json"
 PARAMETERS = "params.yaml"
 # Arguments that define a run; with others it is another run. The parameter file is one of them, by content.
-DEFINING = ("task", "reward", "target", "target_domain", "robot", "setting", "algorithm", "pretrained", "seed")
+DEFINING = (
+    "task",
+    "reward",
+    "target",
+    "target_domain",
+    "robot",
+    "setting",
+    "algorithm",
+    "pretrained",
+    "warm_start",
+    "seed",
+)
 FILES = {"robot": "robots", "target_domain": "domains"}  # arguments that may name a file, and its kind
 _OF_THE_COMMAND = ("resume", "run_dir")  # never kept
 

@@ -51,6 +51,8 @@ ARGUMENTS = {
     "pretrained": Argument(
         "auto", "Networks to start from, a file. auto: the shipped ones for reach. none: start from scratch."
     ),
+    "warm_start": Argument("", "Recordings to learn from as well: files or folders of runs, separated by commas."),
+    "record": Argument("true", "Record the run to recordings/ in its folder.", _FLAG),
     "device": Argument("auto", "Where the learner computes: auto, cpu, cuda or cuda:N."),
     "target_steps": Argument("500", "Steps on the target after which the run ends; 0: endless."),
     "num_sources": Argument("1", "Source collectors."),

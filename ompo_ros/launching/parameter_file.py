@@ -23,6 +23,7 @@ NODES: Final = (
     "run_manager",
     "policy_controller",
     "robot_sim",
+    "recorder",
 )
 KINDS: Final = {"robot": "robots", "domain": "domains"}  # parameters that may name a file, and its folder in config/
 _KEY: Final = "ros__parameters"

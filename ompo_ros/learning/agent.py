@@ -18,7 +18,7 @@ from ompo_ros.learning.networks import Actor, Critic
 from ompo_ros.learning.normalization import Normalizer, RewardTransform
 from ompo_ros.learning.optimizer import Adam, Group
 from ompo_ros.learning.rating import Rating
-from ompo_ros.transitions import InvalidData, Transitions
+from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 Array = NDArray[np.generic]
 
@@ -87,10 +87,21 @@ class Agent(ABC):
         self.normalizer.update(transitions.obs)
         self.reward.update(transitions.reward)
 
+    def recall(self, transitions: Transitions) -> None:
+        """Add recorded transitions of earlier runs; they do not count as steps of this run."""
+        self.experience.recall(transitions)
+        self.normalizer.update(transitions.obs)
+        self.reward.update(transitions.reward)
+
     @property
     def ready(self) -> bool:
         """Whether `update` has data to learn from."""
         return self.experience.can_sample and self.experience.initial.size > 0
+
+    @property
+    def paced_steps(self) -> int:
+        """Target transitions that updates are due for: of this run and of recorded ones."""
+        return self.experience.seen[Origin.TARGET] + self.experience.recalled
 
     # -- learning -----------------------------------------------------------------------------------------------
 

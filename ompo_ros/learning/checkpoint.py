@@ -33,7 +33,7 @@ from ompo_ros.learning.state import (
 )
 from ompo_ros.parameters import InvalidParameter
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 ARRAYS = ("agent.safetensors", "buffers.safetensors")
 PREFIX = "checkpoint-"

@@ -36,6 +36,7 @@ class Experience:
         self.rounds_skipped = 0
         self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
         self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
+        self.recalled = 0  # target transitions of earlier runs, which updates are due for as well
         self.since_round = 0  # fresh transitions since the last round, if `round_period` is set
         self._period = config.round_period
         self._all_fresh = config.setting != "domain_adaptation"
@@ -53,12 +54,7 @@ class Experience:
 
     def add(self, transitions: Transitions) -> None:
         """Add a whole batch, or raise InvalidData and add nothing."""
-        if transitions.obs_dim != self.layout.obs_dim:
-            raise InvalidData("obs", f"has {transitions.obs_dim} dimensions, {self.layout.obs_dim} are needed")
-        if transitions.act_dim != self.layout.act_dim:
-            raise InvalidData("action", f"has {transitions.act_dim} dimensions, {self.layout.act_dim} are needed")
-        if np.abs(transitions.action).max() > 1.0 + 1e-6:
-            raise InvalidData("action", "leaves [-1, 1], the range of the policy: scale actions to it")
+        self._check(transitions)
         fresh = self._all_fresh or transitions.origin is Origin.TARGET
         rows = pack(transitions, self.layout)
         self.seen[transitions.origin] += len(transitions)
@@ -67,6 +63,22 @@ class Experience:
             self._add_global(rows)
         if fresh:
             self._add_fresh(rows)
+
+    def recall(self, transitions: Transitions) -> None:
+        """Add recorded transitions to D_G; they are old data, whatever their origin, and no steps of this run."""
+        self._check(transitions)
+        self._add_initial(transitions.obs[transitions.step == 0], fresh=False)
+        self._add_global(pack(transitions, self.layout))
+        if transitions.origin is Origin.TARGET:
+            self.recalled += len(transitions)
+
+    def _check(self, transitions: Transitions) -> None:
+        if transitions.obs_dim != self.layout.obs_dim:
+            raise InvalidData("obs", f"has {transitions.obs_dim} dimensions, {self.layout.obs_dim} are needed")
+        if transitions.act_dim != self.layout.act_dim:
+            raise InvalidData("action", f"has {transitions.act_dim} dimensions, {self.layout.act_dim} are needed")
+        if np.abs(transitions.action).max() > 1.0 + 1e-6:
+            raise InvalidData("action", "leaves [-1, 1], the range of the policy: scale actions to it")
 
     def _add_initial(self, obs: np.ndarray[tuple[int, ...], np.dtype[np.float32]], fresh: bool) -> None:
         """Keep the target's initial states; until there is one, use the sources'."""

@@ -46,6 +46,7 @@ def counters(agent: Agent) -> dict[str, Any]:
             for name, ring in experience.rings().items()
         },
         "seen": {origin.name: count for origin, count in experience.seen.items()},
+        "recalled": experience.recalled,
         "round_waits": experience.round_waits,
         "rounds_skipped": experience.rounds_skipped,
         "unrated": experience.unrated,
@@ -123,6 +124,7 @@ def _restore_experience(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -
         for column, values in ring.used().items():
             values.copy_(torch.from_numpy(arrays[f"{name}.{column}"]))
     experience.seen = {Origin[name]: count for name, count in counted["seen"].items()}
+    experience.recalled = counted["recalled"]
     experience.round_waits = counted["round_waits"]
     experience.rounds_skipped = counted["rounds_skipped"]
     experience.unrated = counted["unrated"]

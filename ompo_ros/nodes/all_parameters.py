@@ -9,6 +9,7 @@ from ompo_ros.nodes.parameters import (
     IdentifierParameters,
     PolicyControllerParameters,
     PolicyServerParameters,
+    RecorderParameters,
     RobotSimParameters,
     RunManagerParameters,
     SourceCollectorParameters,
@@ -25,5 +26,6 @@ NODES: Final[dict[str, type]] = {
     "run_manager": RunManagerParameters,
     "policy_controller": PolicyControllerParameters,
     "robot_sim": RobotSimParameters,
+    "recorder": RecorderParameters,
     "transition_monitor": TransitionMonitorParameters,
 }

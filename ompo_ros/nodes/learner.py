@@ -20,6 +20,7 @@ from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.learning.recovery import Recovery
 from ompo_ros.learning.run_log import RunLog
 from ompo_ros.nodes.learner_parameters import LearnerParameters
+from ompo_ros.nodes.warm_start import warm_start
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import check_episode, tensors_to_msgs
 from ompo_ros.nodes.wire.identity import Identity
@@ -28,6 +29,7 @@ from ompo_ros.nodes.wire.process import STEADY, run
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
+from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
@@ -46,13 +48,15 @@ class Learner(Node):
         self._identity = Identity(self, given.run_id)
         run_dir, config, self._pacing = Path(given.run_dir), given.learning, given.pacing
         self._publish_period, self._save_period = given.publish_period, given.checkpoint_period
-        contract = Task(given.task, given.reward).contract
+        contract = Task(given.task, given.reward).on(load_robot(given.robot))
         self._bounds = contract.bounds
         self._agent = make_agent(config, contract.observation_size, contract.action_size, given.seed, given.device)
         self._folder = LearnerFolder(run_dir, given.keep_checkpoints, self.get_logger().warning)
         resumed = self._folder.begin(self._agent, given.resume)
         if resumed is None and given.pretrained:
             load_networks(self._agent, resource_path(given.pretrained))
+        if resumed is None and given.warm_start:
+            warm_start(self, self._agent, contract, given.warm_start)
         self._recovery = Recovery(self._agent)
         self._refused_episodes = self._target_episodes = self._failed_saves = 0
         self._owes_actor = False  # one could not be published yet
@@ -127,7 +131,7 @@ class Learner(Node):
 
     def _updates_due(self) -> int:
         seen = self._agent.experience.seen
-        return self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates)
+        return self._pacing.updates_due(seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates)
 
     def train(self) -> bool:
         """Make at most a slice of the updates that are due; False if there are none."""
@@ -208,7 +212,7 @@ class Learner(Node):
 
     def _report(self) -> None:
         seen, now = self._agent.experience.seen, time.monotonic()
-        counts = seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates
+        counts = seen[Origin.SOURCE], self._agent.paced_steps, self._agent.updates
         since, updates_then = self._rate_mark
         rate = (self._agent.updates - updates_then) / max(now - since, 1e-3)
         self._rate_mark = (now, self._agent.updates)

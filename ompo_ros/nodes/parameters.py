@@ -151,6 +151,18 @@ class RunManagerParameters(RunParameters, StepParameters):
 
 
 @dataclass(frozen=True)
+class RecorderParameters(RunParameters, TaskParameters, DriverParameters):
+    """Of recorder."""
+
+    run_dir: str = parameter("runs/adapt", "Folder of the run; its recordings go to recordings/ there.")
+    split_size: int = parameter(256, "Megabytes after which the next file begins.", low=1, high=1e6)
+    max_size: int = parameter(
+        10_000, "Megabytes of all recordings in the folder; then the oldest file is deleted.", low=2, high=1e9
+    )
+    keep_free: int = parameter(2_000, "Megabytes that stay free on the disk; below, nothing is recorded.", high=1e9)
+
+
+@dataclass(frozen=True)
 class TransitionMonitorParameters:
     """Of transition_monitor."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -76,11 +76,26 @@ class Contract:
     def from_json(cls, text: str) -> Contract:
         """Read the output of `to_json`; anything else is refused."""
         try:
-            fields: dict[str, Any] = json.loads(text)
+            content: dict[str, Any] = json.loads(text)
             for kind in ("observation", "action"):
-                fields[kind] = tuple(Signal(**signal) for signal in fields[kind])
-            fields["joint_names"] = tuple(fields["joint_names"])
-            fields["reward_range"] = tuple(fields["reward_range"])
-            return cls(**fields)
+                content[kind] = tuple(Signal(**signal) for signal in content[kind])
+            content["joint_names"] = tuple(content["joint_names"])
+            content["reward_range"] = tuple(content["reward_range"])
+            return cls(**content)
         except (TypeError, KeyError, json.JSONDecodeError) as error:
             raise ValueError(f"not a contract: {error}") from error
+
+
+def first_difference(theirs: Contract, ours: Contract) -> str:
+    """Where two contracts part first, or empty."""
+    for field in fields(Contract):
+        found, wanted = getattr(theirs, field.name), getattr(ours, field.name)
+        if found == wanted:
+            continue
+        if isinstance(wanted, tuple) and len(found) != len(wanted):
+            return f"{field.name} has {len(found)} entries instead of {len(wanted)}"
+        if isinstance(wanted, tuple):
+            place = next(i for i, (a, b) in enumerate(zip(found, wanted, strict=True)) if a != b)
+            return f"{field.name}[{place}] is {found[place]!r} instead of {wanted[place]!r}"
+        return f"{field.name} is {found!r} instead of {wanted!r}"
+    return ""

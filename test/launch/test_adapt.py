@@ -16,8 +16,10 @@ from launched import Launched, shown_arguments
 from ompo_ros.learning import checkpoint, make_agent
 from ompo_ros.policy.registry import Registry
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.recording import Recording, recording_files
 from ompo_ros.resources import resource_path
 from ompo_ros.task.tasks import Task
+from ompo_ros.transitions import Origin
 
 NODES = ("learner", "policy_server", "source_collector", "robot_sim", "target_collector", "run_manager")
 ROLES = ("learner", "source", "target")
@@ -95,6 +97,7 @@ def test_a_run_goes_from_first_step_to_report_by_itself(start):
     assert [path.name for path in run.run_dir.iterdir() if path.name not in explained] == []
     assert run.left_behind() == []
     assert_learned(run.run_dir)
+    assert_recorded(run.run_dir)
 
 
 def assert_learned(run_dir: Path) -> None:
@@ -114,12 +117,30 @@ def assert_learned(run_dir: Path) -> None:
     assert after < 0.75 * before, f"critic loss on the recorded transitions: {before} before, {after} after"
 
 
+def assert_recorded(run_dir: Path) -> None:
+    """The recording is whole, of this run, and a new one can start from it."""
+    (path,) = recording_files(run_dir)
+    recording = Recording(path)
+    topics = {message.topic for message in recording.messages()}
+    assert recording.damage == ""
+    assert {"/ompo/joint_states", "/ompo/status", "/ompo/target/episodes"} <= topics
+    assert recording.about["run_id"] == (run_dir / "run_id").read_text()
+    assert {batch.transitions.origin for batch in recording.batches()} == set(Origin)
+    assert recording.refused == 0
+    assert recording.policies
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_killed_nodes_come_back_and_the_run_still_ends(start):
     run = start(target_steps=600)
     run.wait_for("updates/s")
-    ends = {"source_collector": signal.SIGINT, "policy_server": signal.SIGKILL, "learner": signal.SIGKILL}
+    ends = {
+        "source_collector": signal.SIGINT,
+        "policy_server": signal.SIGKILL,
+        "recorder": signal.SIGKILL,
+        "learner": signal.SIGKILL,
+    }
     for node, number in ends.items():
         run.wait_for(r"policy/latest: \d+")
         os.kill(run.pid_of(node), number)

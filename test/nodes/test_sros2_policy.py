@@ -15,7 +15,7 @@ from probe import Probe
 CONFIG = Path(__file__).parents[2] / "config"
 POLICY = ElementTree.parse(CONFIG / "sros2" / "policy.xml").getroot()
 NODES = ("learner", "policy_server", "source_collector", "target_collector", "policy_controller", "run_manager")
-NODES += ("robot_sim", "transition_monitor", "identifier")
+NODES += ("robot_sim", "transition_monitor", "identifier", "recorder")
 QUERIES = {
     ("topics", "publish"): "get_publisher_names_and_types_by_node",
     ("topics", "subscribe"): "get_subscriber_names_and_types_by_node",
@@ -48,6 +48,7 @@ def profile_of(name: str) -> ElementTree.Element:
 @launch_pytest.fixture
 def graph(ros_domain, tmp_path):
     folders = {"learner": {"run_dir": str(tmp_path)}, "run_manager": {"run_dir": str(tmp_path)}}
+    folders["recorder"] = {"run_dir": str(tmp_path)}
     folders["identifier"] = {"run_dir": str(tmp_path)}
     folders["policy_server"] = {"registry_dir": str(tmp_path / "policies")}
     push = {name: {"task": "push"} for name in ("target_collector", "policy_controller", "robot_sim")}

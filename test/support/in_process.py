@@ -7,6 +7,7 @@ from ompo_ros.nodes.identifier import Identifier
 from ompo_ros.nodes.learner import Learner
 from ompo_ros.nodes.policy_controller import PolicyController
 from ompo_ros.nodes.policy_server import PolicyServer
+from ompo_ros.nodes.recorder import Recorder
 from ompo_ros.nodes.robot_sim import RobotSim
 from ompo_ros.nodes.run_manager import RunManager
 from ompo_ros.nodes.source_collector import SourceCollector
@@ -21,6 +22,7 @@ KINDS = {
         Learner,
         PolicyController,
         PolicyServer,
+        Recorder,
         RobotSim,
         RunManager,
         SourceCollector,

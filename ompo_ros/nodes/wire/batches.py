@@ -12,6 +12,7 @@ from rclpy.node import Node
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_to_msg
 from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.onlookers import has_receiver
 from ompo_ros.transitions import Transitions
 
 
@@ -26,8 +27,8 @@ class BatchPublisher:
 
     @property
     def is_heard(self) -> bool:
-        """Whether there is a subscriber."""
-        return bool(self._publisher.get_subscription_count() > 0)
+        """Whether there is a subscriber that uses the batches; one that only looks does not count."""
+        return has_receiver(self._node, self._publisher)
 
     def send(self, transitions: Transitions, stamp: Time) -> None:
         """Send a batch after the waiting ones, or queue it behind them."""

@@ -8,6 +8,7 @@ from contextlib import closing
 from learner_peer import transitions
 from ompo_msgs.msg import TransitionBatch
 from probe import Probe
+from rclpy.node import Node
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.batches import BatchPublisher
@@ -50,3 +51,15 @@ def test_batches_that_no_receiver_has_room_for_wait_and_arrive_in_order(probe):
     pipe.send("all arrived")
     sender.join(10.0)
     assert sender.exitcode == 0
+
+
+def test_batches_are_held_back_while_only_onlookers_hear_them(probe):
+    batches = BatchPublisher(probe.node, "transitions", Identity(probe.node, ""))
+    recorder = Node("recorder", context=probe.context)
+    recorder.create_subscription(TransitionBatch, "transitions", lambda _: None, qos.TRANSITIONS)
+    named = lambda: [i.node_name for i in probe.node.get_subscriptions_info_by_topic("transitions")]  # noqa: E731
+    probe.spin_until(lambda: named() == ["recorder"])
+    assert not batches.is_heard
+    probe.listen(TransitionBatch, "transitions", qos.TRANSITIONS)
+    probe.spin_until(lambda: batches.is_heard)
+    recorder.destroy_node()

@@ -1,0 +1,100 @@
+"""`ompo recording` as a shell runs it: what it prints, how it exits, and what it plays to whom."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
+from probe import Probe
+from rclpy.serialization import serialize_message
+from recordings import add_episode, record, writer_in
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from ompo_ros.nodes.wire import qos
+from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
+
+COMMAND_TOPIC = "/ompo/forward_position_controller/commands"
+
+
+def ompo(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("ompo")
+    return subprocess.run([command, "recording", *map(str, arguments)], capture_output=True, text=True, timeout=100)
+
+
+@pytest.fixture
+def run_dir(tmp_path):
+    """A run's folder with a recording of four seconds."""
+    writer = writer_in(tmp_path / "run" / "recordings")
+    command = serialize_message(Float64MultiArray(data=[0.1] * 7))
+    for number in range(4):
+        add_episode(writer, number)
+        status = serialize_message(LearnerStatus(run_id="run-a", target_steps=50 * (number + 1)))
+        writer.write("/ompo/status", "ompo_msgs/msg/LearnerStatus", status, number * 10**9, 0)
+        summary = serialize_message(EpisodeSummary(run_id="run-a", episode=number))
+        writer.write("/ompo/target/episodes", "ompo_msgs/msg/EpisodeSummary", summary, number * 10**9, 0)
+        writer.write(COMMAND_TOPIC, "std_msgs/msg/Float64MultiArray", command, number * 10**9, 0)
+    writer.close()
+    return tmp_path / "run"
+
+
+def test_info_says_what_is_in_a_recording_and_how_far_it_can_be_read(run_dir):
+    result = ompo("info", run_dir)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "run-a, reach_dense on panda" in result.stdout
+    assert "200 of the target, 0 of the source; 0 batches lost" in result.stdout
+    assert "      40 /ompo/joint_states (sensor_msgs/msg/JointState)" in result.stdout
+    cut = run_dir / "cut.mcap"
+    cut.write_bytes((run_dir / "recordings/recording-0000.mcap").read_bytes()[:-3000])
+    result = ompo("info", cut)
+    assert result.returncode == 0
+    assert "readable up to byte" in result.stderr
+
+
+def test_extract_writes_what_was_asked_for_and_refuses_what_is_no_recording(run_dir, tmp_path):
+    result = ompo("extract", "npz", tmp_path / "out.npz", run_dir)
+    assert (result.returncode, result.stdout) == (0, f"{tmp_path / 'out.npz'}: 200 transitions\n"), result.stderr
+    with np.load(tmp_path / "out.npz", allow_pickle=False) as found:
+        assert found["obs"].shape == (200, 20)
+    (tmp_path / "notes.mcap").write_text("not a recording at all")
+    result = ompo("extract", "csv", tmp_path / "out.csv", tmp_path / "notes.mcap")
+    assert result.returncode == 1
+    assert "is no MCAP file" in result.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.timeout(150)
+def test_a_replay_looks_like_the_run_and_stops_where_an_arm_could_hear_it(run_dir, ros_domain):
+    probe = Probe()
+    try:
+        batches = probe.listen(TransitionBatch, "/ompo/target/transitions", qos.TRANSITIONS)
+        status = probe.listen(LearnerStatus, "/ompo/status", qos.LATCHED)
+        states = probe.listen(JointState, "/ompo/joint_states", STATES)
+        command = Path(sys.executable).with_name("ompo")
+        arguments = [command, "recording", "replay", "--speed", "1", run_dir]
+        played = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+        probe.spin_until(lambda: len(batches) == 4 and status and status[-1].target_steps == 200 and states, 60.0)
+        probe.spin_until(lambda: played.poll() is not None, 60.0)
+        assert (played.returncode, played.stdout.read()) == (0, "56 messages played\n")
+
+        heard = probe.listen(Float64MultiArray, COMMAND_TOPIC, COMMANDS)
+        refused = ompo("replay", run_dir)
+        assert refused.returncode == 1
+        assert f"probe hears commands on {COMMAND_TOPIC} and may move an arm" in refused.stderr
+        assert heard == []
+    finally:
+        probe.close()
+
+
+def test_nothing_is_played_beside_a_live_robot(tmp_path, ros_domain):
+    run_dir = record(tmp_path, episodes=1).parent
+    probe = Probe()
+    try:
+        probe.node.create_publisher(JointState, "/ompo/joint_states", STATES)
+        refused = ompo("replay", run_dir)
+        assert refused.returncode == 1
+        assert "probe publishes /ompo/joint_states: a robot or a run is here" in refused.stderr
+    finally:
+        probe.close()

@@ -1,0 +1,74 @@
+"""Recordings as a run leaves them, made without ROS."""
+
+import numpy as np
+
+from ompo_ros.recording import RecordingWriter, SizeLimits
+from ompo_ros.recording.batches import KIND, Batch, batch_to_bytes
+from ompo_ros.recording.cdr import CdrWriter
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
+from ompo_ros.transitions import Origin, Transitions
+
+CONTRACT = Task("reach", "dense").on(load_robot("panda"))
+ROOMY = SizeLimits(keep_free=0)
+SECOND = 10**9
+
+
+def episode(origin: Origin = Origin.TARGET, n: int = 50, seed: int = 0) -> Transitions:
+    """One whole episode."""
+    rng = np.random.default_rng(seed)
+    states = rng.normal(0.0, 0.5, (n + 1, 20)).astype(np.float32)
+    return Transitions(
+        origin=origin,
+        obs=states[:-1],
+        action=rng.uniform(-1, 1, (n, 7)).astype(np.float32),
+        reward=-rng.random(n, dtype=np.float32),
+        next_obs=states[1:],
+        terminated=np.zeros(n, np.bool_),
+        truncated=np.arange(n) == n - 1,
+        step=np.arange(n, dtype=np.uint32),
+        policy_version=np.full(n, 3, np.uint32),
+        domain_id=np.full(n, seed, np.uint32),
+    )
+
+
+def joint_state(stamp: int, position) -> bytes:
+    """A sensor_msgs/JointState of the panda, serialized."""
+    writer = CdrWriter()
+    writer.stamp(stamp)
+    writer.text("")
+    writer.number("I", 7)
+    for name in CONTRACT.joint_names:
+        writer.text(name)
+    for values in (position, np.zeros(7), np.empty(0)):
+        writer.array(np.asarray(values, np.float64))
+    return writer.finished()
+
+
+def writer_in(folder, *, run_id="run-a", contract=CONTRACT, limits=ROOMY, warnings=None) -> RecordingWriter:
+    about = {"run_id": run_id, "contract": contract.to_json()}
+    return RecordingWriter(folder, about, limits, [].append if warnings is None else warnings.append)
+
+
+def add_episode(writer, number, *, origin=Origin.TARGET, run_id="run-a", second=None) -> None:
+    """A batch, and the joint states of its time."""
+    begin = (number if second is None else second) * SECOND
+    topic = f"/ompo/{origin.name.lower()}"
+    batch = Batch(begin, run_id, f"{topic}_collector", 7, number, episode(origin, seed=number))
+    writer.write(f"{topic}/transitions", KIND, batch_to_bytes(batch), begin, begin)
+    for i in range(10):
+        stamp = begin + i * SECOND // 10
+        writer.write(
+            "/ompo/joint_states", "sensor_msgs/msg/JointState", joint_state(stamp, np.full(7, i)), stamp, stamp
+        )
+
+
+def record(folder, episodes=12, **options):
+    """A finished file with an episode a second; its path."""
+    writer = writer_in(folder, **options)
+    path = writer.path
+    for number in range(episodes):
+        add_episode(writer, number, run_id=options.get("run_id", "run-a"))
+        writer.flush()
+    writer.close()
+    return path
