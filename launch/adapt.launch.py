@@ -4,6 +4,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction
 from launch.launch_description_entity import LaunchDescriptionEntity
 
+from ompo_ros.launching import view
 from ompo_ros.launching.arguments import declare, values_of
 from ompo_ros.launching.nodes import arguments_of, chosen_target, include, stay_on_this_machine
 from ompo_ros.launching.run_start import start_of
@@ -18,7 +19,7 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             OpaqueFunction(function=note_given, args=[given]),  # a declaration fills in its default
-            *declare("role", "resume", target_domain="creeping"),
+            *declare("role", "resume", *view.ARGUMENTS, target_domain="creeping"),
             *arguments_of(*PARTS),
             OpaqueFunction(function=start, args=[given]),
         ]
@@ -44,4 +45,5 @@ def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEnti
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
         LogInfo(msg=f"run_id {values['run_id'] or '(none)'}"),
         *(include(part, values) for part in ROLES.get(values["role"], PARTS)),
+        *view.page(values),
     ]

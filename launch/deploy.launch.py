@@ -7,7 +7,7 @@ from launch.actions import LogInfo, OpaqueFunction
 from launch.launch_description_entity import LaunchDescriptionEntity
 from launch_ros.actions import Node
 
-from ompo_ros.launching import endings
+from ompo_ros.launching import endings, view
 from ompo_ros.launching.arguments import declare, values_of
 from ompo_ros.launching.nodes import (
     Values,
@@ -29,7 +29,8 @@ def generate_launch_description() -> LaunchDescription:
     """Declare what the controller needs besides the stand-in; what starts is decided when the values are known."""
     return LaunchDescription(
         [
-            *declare("policy", "registry_dir", "reward", "enabled", "dry_run", "speed_scale", params_file=""),
+            *declare("policy", "registry_dir", "reward", "enabled", "dry_run", "speed_scale"),
+            *declare(*view.ARGUMENTS, params_file=""),
             *arguments_of("robot_sim"),
             OpaqueFunction(function=start),
         ]
@@ -49,6 +50,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         LogInfo(msg=f"deploying {values['policy'] or 'the stable policy'} to {values['target']}"),
         include("robot_sim", values),
         in_namespace(values, nodes),
+        *view.page(values),
     ]
 
 

@@ -37,9 +37,18 @@ ROSDEP_KEYS = {
     "pytest": "python3-pytest",
     "torch": "python3-torch",
     "tensorboard": "python3-tensorboard-pip",
+    "websockets": "python3-websockets",
     "yaml": "python3-yaml",
 }
-UNKNOWN_TO_ROSDEP = {"metaworld": "metaworld", "onnx": "onnx", "panda_gym": "panda-gym", "safetensors": "safetensors"}
+UNKNOWN_TO_ROSDEP = {
+    "metaworld": "metaworld",
+    "mjviser": "mjviser",
+    "onnx": "onnx",
+    "panda_gym": "panda-gym",
+    "playwright": "playwright",
+    "safetensors": "safetensors",
+    "viser": "viser",
+}
 
 
 def test_imports_without_ros_and_without_torch():
@@ -155,7 +164,7 @@ def test_every_import_is_declared(folder):
         assert UNKNOWN_TO_ROSDEP[module] in readme, f"README does not tell ROS users how to get {module}"
 
 
-@pytest.mark.parametrize("extra", ["learning", "policy", "simulation"])
+@pytest.mark.parametrize("extra", ["learning", "policy", "simulation", "view"])
 def test_an_extra_allows_what_is_pinned_and_names_nothing_else(extra):
     ranges = {}
     for text in metadata.requires("ompo_ros"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from ompo_ros.nodes.learner_parameters import LearnerParameters
 from ompo_ros.nodes.parameters import (
     IdentifierParameters,
+    MonitorParameters,
     PolicyControllerParameters,
     PolicyServerParameters,
     RobotSimParameters,
@@ -27,6 +28,7 @@ NODES: dict[str, type] = {
     "run_manager": RunManagerParameters,
     "policy_controller": PolicyControllerParameters,
     "robot_sim": RobotSimParameters,
+    "monitor": MonitorParameters,
     "transition_monitor": TransitionMonitorParameters,
 }
 HEAD = """# Parameters

@@ -65,6 +65,10 @@ class Collector:
         self._enabled, self._held_by, self._stops = value, "", 0
         self.motion.trust()
 
+    @property
+    def goal(self) -> FloatArray | None:
+        return self.player.goal
+
     def figures(self) -> dict[str, str | int]:
         """What a diagnostics page shows of the collector."""
         return {

@@ -20,6 +20,7 @@ NODES: Final = (
     "run_manager",
     "policy_controller",
     "robot_sim",
+    "monitor",
 )
 KINDS: Final = {"robot": "robots", "domain": "domains"}  # parameters that may name a file, and its folder in config/
 _KEY: Final = "ros__parameters"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import socket
@@ -26,7 +28,10 @@ _ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - names of it, not a binding
 
 
 class Page:
-    """One web server; `on_press` is called from its threads."""
+    """One web server; `on_press` is called from its threads.
+
+    `reasons` are those that the safety filter may give, `nominal` has an arm's parameters as its maker gives them.
+    """
 
     def __init__(
         self,
@@ -37,13 +42,13 @@ class Page:
         *,
         host: str,
         port: int,
-        reasons: Sequence[str] = (),
-        nominal: dict[str, float] | None = None,
+        reasons: Sequence[str],
+        nominal: dict[str, float],
     ) -> None:
         _check_address(host)
         self._run, self._press, self._host = run, on_press, host
         self._gate = Gate(host, self._routes())
-        with guarded(self._gate):
+        with guarded(self._gate), _quietly():
             self._server = viser.ViserServer(host=host, port=port, verbose=False)
         server = self._server
         server.gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False)
@@ -52,7 +57,7 @@ class Page:
         self.scene = ArmScene(server.scene, robot, task)
         low, high = (float(corner[2]) for corner in task.goal_box)
         self._curves = Curves(server.gui, reasons)
-        self._panels = Panels(server.gui, on_press, (low, high), nominal or {})
+        self._panels = Panels(server.gui, on_press, (low, high), nominal)
         self._panels.on_goal_button(self._choose_goal)
         self._choosing = False
         server.scene.on_click()(self._on_click)
@@ -76,7 +81,8 @@ class Page:
 
     def close(self) -> None:
         """End the web server."""
-        self._server.stop()
+        with _quietly():
+            self._server.stop()
 
     def _choose_goal(self) -> None:
         self._choosing = True
@@ -135,6 +141,11 @@ def steps_line(run: RunState) -> str:
     return " · ".join(parts)
 
 
+def _quietly() -> contextlib.redirect_stdout[io.StringIO]:
+    """Keep viser from printing an address of its own, which lacks the token."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
 def _check_address(host: str) -> None:
     """Refuse an address that is not this machine's: viser would look for a free port there for ever."""
     try:
@@ -142,4 +153,6 @@ def _check_address(host: str) -> None:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.bind((host, 0))
     except OSError as error:
-        raise ValueError(f"host: the page cannot listen on {host!r} ({error}); give an address of this machine") from error
+        raise ValueError(
+            f"host: the page cannot listen on {host!r} ({error}); give an address of this machine"
+        ) from error

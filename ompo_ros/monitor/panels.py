@@ -19,7 +19,11 @@ class Panels:
     """The panel on the right: the run, its policies, what is known of the arm."""
 
     def __init__(
-        self, gui: viser.GuiApi, on_press: Callable[[Press], None], heights: tuple[float, float], nominal: dict[str, float]
+        self,
+        gui: viser.GuiApi,
+        on_press: Callable[[Press], None],
+        heights: tuple[float, float],
+        nominal: dict[str, float],
     ) -> None:
         self._press, self._nominal = on_press, nominal
         self._buttons: dict[Act, viser.GuiButtonHandle] = {}
@@ -41,7 +45,9 @@ class Panels:
             self._episodes = gui.add_number("Episodes", 10, min=1, max=1000, step=1)
             self._button(Act.EVALUATE, "Evaluate", "Plays episodes without exploring, with the policy that runs.", None)
         with gui.add_folder("Learning") as self._learning:
-            self._button(Act.PAUSE, "Pause learning", "No updates until you resume; the arm waits for its learner.", None)
+            self._button(
+                Act.PAUSE, "Pause learning", "No updates until you resume; the arm waits for its learner.", None
+            )
             self._button(Act.RESUME, "Resume learning", "Goes on with updates.", "green")
             self._button(Act.SAVE, "Save a checkpoint", "Writes one now, besides those it writes by itself.", None)
         with gui.add_folder("Goal") as self._goal:

@@ -34,9 +34,7 @@ class _Arm:
         for body in range(1, model.nbody):
             path = f"{paths[model.body_parentid[body]]}/{model.body(body).name}"
             paths[body] = path
-            frame = scene.add_frame(
-                path, show_axes=False, wxyz=model.body_quat[body], position=model.body_pos[body]
-            )
+            frame = scene.add_frame(path, show_axes=False, wxyz=model.body_quat[body], position=model.body_pos[body])
             if model.body_jntnum[body]:
                 self._frames.append((frame, model.body_quat[body].copy()))
             geoms = [geom for geom in range(model.ngeom) if model.geom_bodyid[geom] == body]
@@ -70,7 +68,11 @@ class ArmScene:
         self._trail: deque[FloatArray] = deque([end_effector_position(robot.home)] * (_TRACE + 1), maxlen=_TRACE + 1)
         fade = np.linspace(0.1, 1.0, _TRACE)[:, None, None]
         self._trace = scene.add_line_segments(
-            "/trace", self._segments(), (fade * np.tile(_TRACE_COLOUR, (_TRACE, 2, 1))).astype(np.uint8), line_width=3.0
+            "/trace",
+            self._segments(),
+            (fade * np.tile(_TRACE_COLOUR, (_TRACE, 2, 1))).astype(np.uint8),
+            thickness=3.0,
+            thickness_units="screen",
         )
         self._has_trail = False
         self.goal_box = task.goal_box
@@ -129,9 +131,7 @@ def _add_mesh(scene: viser.SceneApi, path: str, model: mujoco.MjModel, geoms: li
         scene.add_mesh_trimesh(path, mesh)
 
 
-def _add_box(
-    scene: viser.SceneApi, path: str, low: FloatArray, high: FloatArray, colour: tuple[int, int, int]
-) -> None:
+def _add_box(scene: viser.SceneApi, path: str, low: FloatArray, high: FloatArray, colour: tuple[int, int, int]) -> None:
     corners = np.array([[(low, high)[i >> axis & 1][axis] for axis in range(3)] for i in range(8)])
     edges = corners[np.array(_CORNERS)].astype(np.float32)
-    scene.add_line_segments(path, edges, np.array(colour), line_width=1.5)
+    scene.add_line_segments(path, edges, np.array(colour), thickness=1.5, thickness_units="screen")

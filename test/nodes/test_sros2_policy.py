@@ -15,7 +15,7 @@ from probe import Probe
 CONFIG = Path(__file__).parents[2] / "config"
 POLICY = ElementTree.parse(CONFIG / "sros2" / "policy.xml").getroot()
 NODES = ("learner", "policy_server", "source_collector", "target_collector", "policy_controller", "run_manager")
-NODES += ("robot_sim", "transition_monitor", "identifier")
+NODES += ("robot_sim", "transition_monitor", "identifier", "monitor")
 QUERIES = {
     ("topics", "publish"): "get_publisher_names_and_types_by_node",
     ("topics", "subscribe"): "get_subscriber_names_and_types_by_node",
@@ -50,7 +50,7 @@ def graph(ros_domain, tmp_path):
     folders = {"learner": {"run_dir": str(tmp_path)}, "run_manager": {"run_dir": str(tmp_path)}}
     folders["identifier"] = {"run_dir": str(tmp_path)}
     folders["policy_server"] = {"registry_dir": str(tmp_path / "policies")}
-    push = {name: {"task": "push"} for name in ("target_collector", "policy_controller", "robot_sim")}
+    push = {name: {"task": "push"} for name in ("target_collector", "policy_controller", "robot_sim", "monitor")}
     push["robot_sim"]["real_time_factor"] = 2.0
     return graph_of(*(node(name, **{**folders.get(name, {}), **push.get(name, {})}) for name in NODES))
 
