@@ -15,14 +15,14 @@ from ompo_ros.task.kinematics import FloatArray
 _COLOURS: Final = ("#63a4ff", "#63d68b", "#ffb454", "#ff8f7a", "#c79bff", "#5ad1d8", "#f5e663", "#ff9ad5")
 _TEXT: Final = "#9aa4b2"
 _LINES: Final = {"stroke": "#8883", "width": 1}
-_HEIGHT: Final = 132  # pixels; six of them fit on a screen
+_HEIGHT: Final = 118  # pixels; six of them fit on a screen
 
 
 class _Chart:
     """One chart; its data go out only when there are new ones."""
 
     def __init__(self, gui: viser.GuiApi, title: str, curves: Sequence[str], percent: bool = False) -> None:
-        axis = {"stroke": _TEXT, "grid": _LINES, "ticks": _LINES, "size": 34, "font": "10px system-ui"}
+        axis = {"stroke": _TEXT, "grid": _LINES, "ticks": {"show": False}, "size": 38, "font": "10px system-ui"}
         series = [{"label": "min"}]
         series += [
             {"label": name, "stroke": colour, "width": 1.5, "spanGaps": True, "points": {"show": False}}
@@ -33,12 +33,12 @@ class _Chart:
             History(len(curves)).columns,
             tuple(series),  # type: ignore[arg-type] # typed dictionaries, which are dictionaries
             title=title,
-            scales={"x": {"time": False}, "y": {"range": (0.0, 100.0)} if percent else {"auto": True}},
-            axes=({**axis, "size": 22}, axis),  # type: ignore[arg-type] # as above
+            scales={"x": {"time": False}, "y": {"range": (-2.0, 102.0)} if percent else {"auto": True}},
+            axes=({**axis, "size": 26}, axis),  # type: ignore[arg-type] # as above
             legend={"show": len(curves) > 1, "live": False},
             cursor={"show": False},
-            height=_HEIGHT if len(curves) == 1 else _HEIGHT + 22,
-            padding=(0, 12, 0, 0),
+            height=_HEIGHT,
+            padding=(6, 14, 0, 0),
         )
 
     def show(self, columns: tuple[FloatArray, ...]) -> None:

@@ -55,7 +55,14 @@ class ArmScene:
     def __init__(self, scene: viser.SceneApi, robot: Robot, task: Task) -> None:
         model = mujoco.MjModel.from_xml_path(str(resource_path("models/panda/panda.xml")))
         scene.set_up_direction("+z")
-        scene.add_grid("/floor", width=4.0, height=4.0, position=(0.3, 0.0, -0.02), cell_color=(70, 76, 86))
+        scene.add_grid(
+            "/floor",
+            width=5.0,
+            height=5.0,
+            position=(0.3, 0.0, -0.02),
+            cell_color=(44, 48, 56),
+            section_color=(60, 66, 76),
+        )
         scene.add_box("/table", dimensions=(1.1, 0.9, 0.015), color=(120, 100, 80), position=(0.3, 0.0, -0.009))
         _add_box(scene, "/workspace", robot.workspace_low, robot.workspace_high, (150, 160, 175))
         self._arm = _Arm(scene, "/measured", model, ghost=False)
