@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 import viser
@@ -22,8 +22,14 @@ class _Chart:
     """One chart; its data go out only when there are new ones."""
 
     def __init__(self, gui: viser.GuiApi, title: str, curves: Sequence[str], percent: bool = False) -> None:
-        axis = {"stroke": _TEXT, "grid": _LINES, "ticks": {"show": False}, "size": 38, "font": "10px system-ui"}
-        series = [{"label": "min"}]
+        axis: dict[str, Any] = {
+            "stroke": _TEXT,
+            "grid": _LINES,
+            "ticks": {"show": False},
+            "size": 38,
+            "font": "10px system-ui",
+        }
+        series: list[dict[str, Any]] = [{"label": "min"}]
         series += [
             {"label": name, "stroke": colour, "width": 1.5, "spanGaps": True, "points": {"show": False}}
             for name, colour in zip(curves, _COLOURS, strict=False)
@@ -31,10 +37,10 @@ class _Chart:
         self._sent = -1
         self.handle = gui.add_uplot(
             History(len(curves)).columns,
-            tuple(series),  # type: ignore[arg-type] # typed dictionaries, which are dictionaries
+            cast(Any, tuple(series)),  # its own typed dictionaries, each a dictionary
             title=title,
             scales={"x": {"time": False}, "y": {"range": (-2.0, 102.0)} if percent else {"auto": True}},
-            axes=({**axis, "size": 26}, axis),  # type: ignore[arg-type] # as above
+            axes=(cast(Any, {**axis, "size": 26}), cast(Any, axis)),
             legend={"show": len(curves) > 1, "live": False},
             cursor={"show": False},
             height=_HEIGHT,
@@ -80,4 +86,4 @@ def _by_reason(axis: History, found: dict[str, History], reasons: Sequence[str])
     """Curves that began at different times on one axis."""
     x = axis.columns[0]
     curves = [found[reason].columns if reason in found else None for reason in reasons]
-    return (x, *(np.full_like(x, np.nan) if curve is None else np.interp(x, *curve) for curve in curves))
+    return (x, *(np.full_like(x, np.nan) if curve is None else np.interp(x, curve[0], curve[1]) for curve in curves))

@@ -107,7 +107,7 @@ class Panels:
             chosen = self._version.value
             self._version.options = options
             if chosen in options:
-                self._version.value = chosen
+                self._version.value = chosen  # type: ignore[misc] # viser lets it be set
 
 
 def _set(handle: object, name: str, value: object) -> None:

@@ -124,7 +124,7 @@ def test_beyond_this_machine_nothing_goes_without_the_token(open_to_all):
         answer = open_to_all.get(path, **PRESS)
         assert answer.status == 401, path
         assert b"the launch printed" in answer.read()
-    for cookie in ("", "=", "ompo_view=x", f"{open_to_all.cookie().split('=')[0]}=wrong", "a\x01=b;;="):
+    for cookie in ("", "=", "ompo_view=x", f"{open_to_all.cookie().split('=')[0]}=wrong", "a=b;;="):
         assert open_to_all.get("/", Cookie=cookie).status == 401
     with pytest.raises(InvalidStatus):
         open_to_all.socket()

@@ -76,7 +76,7 @@ def test_a_person_sees_the_arm_move_presses_and_leaves(chromium, stage):
     assert stage.presses[-1].number == 10
     anna.page.keyboard.press("Escape")
     anna.sees("stop: heard 2")
-    anna.panels.locator("canvas").first.click()
+    anna.canvas.click()
     anna.page.keyboard.press("Escape")  # the scene has the keyboard now
     anna.sees("stop: heard 3")
     anna.page.get_by_role("button", name="STOP").click()
@@ -87,7 +87,7 @@ def test_a_person_sees_the_arm_move_presses_and_leaves(chromium, stage):
     bert = Person(chromium, stage.page.address)
     bert.sees("stop: heard 4")
     for person in (anna, bert):  # both at once, and one is gone before the answer comes
-        person.panels.get_by_role("button", name="Enable", exact=True).dispatch_event("click")
+        person.press("Enable")
     anna.page.close()
     bert.sees("enable: heard 6")
     bert.page.close()

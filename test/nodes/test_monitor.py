@@ -111,9 +111,8 @@ def test_a_person_clicks_where_the_arm_is_to_go(probe, monitor):
         person.sees("running")
         person.press("Click a goal")
         person.sees("click where the arm should go")
-        canvas = person.panels.locator("canvas").first
-        box = canvas.bounding_box()
-        canvas.click(position={"x": 0.6 * box["width"], "y": 0.6 * box["height"]})
+        box = person.canvas.bounding_box()
+        person.canvas.click(position={"x": 0.6 * box["width"], "y": 0.6 * box["height"]})
         person.sees("goal: sent: ")
         probe.spin_until(lambda: len(goals) >= 2, 60.0)
     goal = np.array([goals[-1].point.x, goals[-1].point.y, goals[-1].point.z])

@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 _NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-class _Nobody(CallbackGroup):  # type: ignore[misc] # rclpy's classes are half typed
+class _Nobody(CallbackGroup):
     """A group of which an executor may run nothing, and so waits for nothing of it."""
 
     def can_execute(self, entity: object) -> bool:
