@@ -15,7 +15,7 @@ from ompo_ros.task.kinematics import FloatArray
 _COLOURS: Final = ("#63a4ff", "#63d68b", "#ffb454", "#ff8f7a", "#c79bff", "#5ad1d8", "#f5e663", "#ff9ad5")
 _TEXT: Final = "#9aa4b2"
 _LINES: Final = {"stroke": "#8883", "width": 1}
-_HEIGHT: Final = 118  # pixels; six of them fit on a screen
+_HEIGHT: Final = 92  # pixels; six of them fit on a screen
 
 
 class _Chart:

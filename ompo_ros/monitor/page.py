@@ -53,7 +53,7 @@ class Page:
         server = self._server
         server.gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False)
         server.gui.set_panel_label("OMPO")
-        server.initial_camera.position, server.initial_camera.look_at = (1.45, -1.1, 0.95), (0.35, 0.0, 0.3)
+        server.initial_camera.position, server.initial_camera.look_at = (1.3, -1.0, 0.85), (0.38, 0.0, 0.32)
         self.scene = ArmScene(server.scene, robot, task)
         low, high = (float(corner[2]) for corner in task.goal_box)
         self._curves = Curves(server.gui, reasons)

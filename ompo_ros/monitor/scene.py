@@ -18,6 +18,7 @@ from ompo_ros.task.tasks import CUBE_HALF, SUCCESS_DISTANCE, Task
 _TRACE: Final = 120  # places of the hand that are kept
 _TRACE_STEP: Final = 2e-3  # m between two of them
 _APART: Final = 0.01  # rad between command and measurement from which the ghost is worth showing
+_SAME: Final = ("link0", "link1")  # bodies that look alike in every posture: a ghost of them only flickers
 _GHOST: Final = (90, 170, 255)
 _GOAL: Final = (60, 210, 110)
 _TRACE_COLOUR: Final = np.array([255, 170, 60])
@@ -38,7 +39,7 @@ class _Arm:
             if model.body_jntnum[body]:
                 self._frames.append((frame, model.body_quat[body].copy()))
             geoms = [geom for geom in range(model.ngeom) if model.geom_bodyid[geom] == body]
-            if geoms:
+            if geoms and not (ghost and model.body(body).name in _SAME):
                 _add_mesh(scene, f"{path}/visual", model, geoms, ghost)
 
     def show(self, position: FloatArray) -> None:
@@ -55,6 +56,7 @@ class ArmScene:
     def __init__(self, scene: viser.SceneApi, robot: Robot, task: Task) -> None:
         model = mujoco.MjModel.from_xml_path(str(resource_path("models/panda/panda.xml")))
         scene.set_up_direction("+z")
+        scene.configure_default_lights(cast_shadow=False)  # shadows stripe round links, and take time to draw
         scene.add_grid(
             "/floor",
             width=5.0,
