@@ -76,7 +76,7 @@ def test_a_person_sees_the_arm_move_presses_and_leaves(chromium, stage):
     assert stage.presses[-1].number == 10
     anna.page.keyboard.press("Escape")
     anna.sees("stop: heard 2")
-    anna.canvas.click()
+    anna.click_scene()
     anna.page.keyboard.press("Escape")  # the scene has the keyboard now
     anna.sees("stop: heard 3")
     anna.page.get_by_role("button", name="STOP").click()

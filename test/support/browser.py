@@ -66,6 +66,11 @@ class Person:
     def canvas(self):
         return self.panels.locator("canvas[data-engine]")
 
+    def click_scene(self, across: float = 0.5, down: float = 0.5) -> None:
+        """Click into the scene, at shares of its width and height."""
+        box = self.canvas.bounding_box()
+        self.page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])
+
     def picture(self) -> bytes:
         """The scene as pixels."""
         return self.canvas.screenshot()
