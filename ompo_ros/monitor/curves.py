@@ -83,7 +83,7 @@ class Curves:
 
 
 def _by_reason(axis: History, found: dict[str, History], reasons: Sequence[str]) -> tuple[FloatArray, ...]:
-    """Curves that began at different times on one axis."""
+    """Curves that began at different times on one axis; a reason that never came changed nothing."""
     x = axis.columns[0]
     curves = [found[reason].columns if reason in found else None for reason in reasons]
-    return (x, *(np.full_like(x, np.nan) if curve is None else np.interp(x, curve[0], curve[1]) for curve in curves))
+    return (x, *(np.zeros_like(x) if curve is None else np.interp(x, curve[0], curve[1], left=0.0) for curve in curves))

@@ -101,7 +101,10 @@ class RunState:
         """Take in a status of the learner."""
         self._heard["learner"], self.learner = now, learner
         minutes = self._minutes(now)
-        self.r.add(minutes, learner.r_local, learner.r_global)
+        if math.isfinite(learner.r_local) and math.isfinite(
+            learner.r_global
+        ):  # not before the discriminator's first round
+            self.r.add(minutes, learner.r_local, learner.r_global)
         self.updates.add(minutes, learner.updates_per_second)
         self._paces.append((now, learner.target_steps))
         while now - self._paces[0][0] > _RATE_WINDOW:

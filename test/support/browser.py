@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import time
 
 import pytest
 from waiting import wait_until
@@ -46,10 +47,10 @@ class Person:
 
     def sees(self, text: str):
         """Wait until a text is on the page, in our bar or in viser's panels."""
-        wait_until(lambda: self.is_there(text), f"{text!r} on the page, which has: {self.text()}", PATIENCE, 0.1)
-
-    def is_there(self, text: str) -> bool:
-        return text in self.text()
+        deadline = time.monotonic() + PATIENCE
+        while text not in (shown := self.text()):
+            assert time.monotonic() < deadline, f"no {text!r} on the page within {PATIENCE:g} s, but:\n{shown}"
+            time.sleep(0.1)
 
     def text(self) -> str:
         frame = self.page.frame(url="**/scene")
@@ -60,7 +61,8 @@ class Person:
         self.panels.get_by_role("button", name=button, exact=True).dispatch_event("click")
 
     def open_tab(self, name: str) -> None:
-        self.panels.get_by_role("tab", name=name, exact=True).dispatch_event("click")
+        box = self.panels.get_by_role("tab", name=name, exact=True).bounding_box()
+        self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     @property
     def canvas(self):
