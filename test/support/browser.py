@@ -27,8 +27,10 @@ def browser():
         chromium = playwright.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--use-angle=swiftshader", "--disable-dev-shm-usage"]
         )
-        yield chromium
-        chromium.close()
+        try:
+            yield chromium
+        finally:
+            chromium.close()
 
 
 class Person:
