@@ -7,6 +7,7 @@ import io
 import json
 import math
 import socket
+import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from ompo_ros.task.robot import Robot
 from ompo_ros.task.tasks import Task
 
 _SHELL: Final = Path(__file__).parent / "shell.html"
+_FAREWELL: Final = 2.0  # s
 _ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - names of it, not a binding
 
 
@@ -80,9 +82,11 @@ class Page:
         self._curves.show(self._run)
 
     def close(self) -> None:
-        """End the web server."""
+        """End the web server; a browser that does not take its leave must not hold that up."""
         with _quietly():
-            self._server.stop()
+            stopping = threading.Thread(target=self._server.stop, daemon=True)
+            stopping.start()
+            stopping.join(_FAREWELL)
 
     def _choose_goal(self) -> None:
         self._choosing = True
