@@ -22,8 +22,11 @@ lint: setup ## ruff and mypy
 	@$(BIN)/ruff format --check .
 	@tools/with_ros mypy
 
-test: lint ## lint, then every test but the slow ones, two at a time; shows the slowest twenty
-	@tools/with_ros python -m pytest -n 2 --dist loadgroup --durations 20 -m "not slow" $(ARGS)
+# What fails is tried once more, alone, as by colcon's --retest-until-pass: on busy cores DDS discovery can take seconds.
+test: lint ## lint, then every test but the slow ones, two at a time; what fails is tried once more alone
+	@tools/with_ros python -m pytest -n 2 --dist loadgroup --durations 20 -m "not slow" $(ARGS) || \
+	  (echo "make test: a second try for what failed" && \
+	   tools/with_ros python -m pytest --last-failed --last-failed-no-failures none -m "not slow" $(ARGS))
 
 test-slow: setup ## the tests that take minutes each
 	@tools/with_ros python -m pytest -m slow $(ARGS)

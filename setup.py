@@ -50,9 +50,9 @@ def shared_files() -> list[tuple[str, list[str]]]:
 
 
 def launchers() -> list[tuple[str, list[str]]]:
-    """Executables for `ros2 run` in a wheel; colcon makes its own from the console scripts (setup.cfg)."""
+    """The executables that are missing: pip puts console scripts into bin/ alone, colcon into lib/ompo_ros/ alone."""
     if "bdist_wheel" not in sys.argv:
-        return []
+        return [("bin", ["scripts/ompo"])]
     folder = Path("build") / "launchers"
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
     for node in NODES:
@@ -69,7 +69,7 @@ setup(
     package_data={PACKAGE: ["py.typed", "monitor/shell.html"]},
     data_files=shared_files() + launchers(),
     python_requires=">=3.10",
-    install_requires=["numpy"],
+    install_requires=["numpy>=1.26,<3"],
     extras_require=EXTRAS,
     zip_safe=False,
     maintainer="ompo_ros maintainers",

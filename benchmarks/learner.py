@@ -1,7 +1,7 @@
 """How fast OMPO learns: beside the bare matrix products of its update and, if given, the authors' program.
 
-All contestants run in one process in short alternating turns, so that whatever else the machine does meets all of
-them alike; figures are medians over the turns. With one thread the clock is the process's own CPU time, which other
+All contestants run in one process in short alternating turns, so that other load on the machine affects all of them
+equally; figures are medians over the turns. With one thread the clock is the process's own CPU time, which other
 processes cannot stretch. An update is the critics' step, every second time the actor's, and its share of a round: the
 discriminator's mini-batches and, in ours, one rating of the full D_G per 1,000 target steps at 30 updates a step.
 """
@@ -203,7 +203,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads, for everybody")
     parser.add_argument("--rounds", type=int, default=15, help="alternating turns")
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
 
     updates = 10
     turns: dict[str, tuple[Turn, int]] = {}
@@ -212,6 +211,7 @@ def main() -> None:
         "ours, weighted replay": our_agent({"replay_temper": 1.0}),
         "ours, authors' switches": our_agent(AUTHORS),
     }
+    torch.set_num_threads(args.threads)  # after the agents, which set their own
     for name, agent in agents.items():
         update, discriminator, rating, sampling = our_turns(agent, updates)
         turns[name] = (update, updates)

@@ -115,7 +115,7 @@ class Peer:
 
 
 class LearnerPeer(Peer):
-    """Feeds a learner, tells it when to train, and reads its counts; sends the same to an agent of its own."""
+    """Feeds a learner, starts its training and reads its counts; sends the same to its own agent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -170,7 +170,7 @@ def learner_turns(peer: LearnerPeer, agent: Agent, turns: int, seconds: float) -
 
 
 def bare_updates(agent: Agent, episodes: list[Transitions]) -> float:
-    """Updates a second of an agent that nobody disturbs."""
+    """Updates per second of an undisturbed agent."""
     start, before = time.perf_counter(), agent.updates
     for i, episode in enumerate(episodes, start=1):
         agent.observe(episode)
@@ -195,7 +195,7 @@ def flood(peer: LearnerPeer, batches: int, *, paused: bool) -> float:
 
 
 def send(batches: int) -> None:
-    """The child: publishes as quickly as keep-all lets it, and tells when it began."""
+    """The child: publishes as quickly as keep-all allows, and reports when it began."""
     rclpy.init()
     node = Node("flood")
     publisher = node.create_publisher(TransitionBatch, "source/transitions", qos.TRANSITIONS)

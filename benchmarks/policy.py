@@ -42,7 +42,7 @@ Float32Array = NDArray[np.float32]
 
 
 class EagerActor(nn.Module):
-    """The same network as SAC programs write it: the action comes with its log density, also where nobody asks."""
+    """The same network as SAC programs write it: the action comes with its log density, even if unused."""
 
     def __init__(self, tensors: dict[str, Float32Array]) -> None:
         super().__init__()

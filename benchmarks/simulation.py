@@ -2,7 +2,7 @@
 
     python benchmarks/simulation.py [--arms N] [--threads N] [--rounds N]
 
-Every round times all four loops one after the other, so that whatever else the machine does hits them alike; the ratios
+Every round times all four loops one after the other, so that other load on the machine affects them equally; the ratios
 are medians over the rounds. Last line: one JSON object.
 """
 

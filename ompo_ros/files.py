@@ -10,11 +10,11 @@ from typing import IO
 
 
 class InUse(OSError):
-    """What another process holds at the moment."""
+    """Another process holds the lock."""
 
 
 def lock(path: Path) -> IO[bytes]:
-    """Hold a lock file until it is closed or the process ends, however it ends; raises InUse if it is held."""
+    """Lock a file until it is closed or the process ends in any way; raises InUse if another process holds it."""
     file = path.open("ab")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -29,7 +29,7 @@ class UnfitFile(ValueError):
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace `path` in one step, after its content is safely on the disk; a failure leaves no trace."""
+    """Replace `path` in one step, once its content is on the disk; a failure leaves the old file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:

@@ -1,6 +1,6 @@
 """One declaration per parameter: a field of a frozen dataclass, with its default, range and meaning.
 
-ROS parameters, the page of the docs and all checks are made from these declarations.
+ROS parameters, docs/parameters.md and all checks come from these declarations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class InvalidParameter(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter server, a help text or a table needs to know of one parameter."""
+    """One parameter as a parameter server, a help text or a table needs it."""
 
     name: str
     default: Value
@@ -82,7 +82,7 @@ def parameters_of(kind: type, prefix: str = "") -> Iterator[Parameter]:
 
 
 def with_values(kind: type[Declared], values: Mapping[str, Value], prefix: str = "") -> Declared:
-    """Make the dataclass from values by their full names; what is missing keeps its default."""
+    """Make the dataclass from values by their full names; missing ones keep their defaults."""
     fields: dict[str, object] = {}
     for item in dataclasses.fields(kind):  # type: ignore[arg-type] # a dataclass is any type
         name = prefix + item.name

@@ -1,9 +1,7 @@
-"""Finds the package's data files (`config/`, `models/`) in a source checkout and after an installation alike."""
+"""Finds the package's data files (`config/`, `models/`) in a source checkout or an installation."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 
@@ -15,12 +13,11 @@ def resource_path(relative: str) -> Path:
         if candidate.exists():
             return candidate
     looked = ", ".join(str(root) for root in roots)
-    raise FileNotFoundError(
-        f"{relative} was not found in any of: {looked}. Reinstall ompo_ros, or source its workspace."
-    )
+    raise FileNotFoundError(f"{relative} was not found in any of: {looked}. Reinstall ompo_ros.")
 
 
 def _roots() -> list[Path]:
-    prefixes = [sys.prefix, *filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))]
-    shares = [Path(prefix) / "share" / "ompo_ros" for prefix in prefixes]
-    return [Path(__file__).resolve().parent.parent, *shares]
+    """The checkout, or the share/ of the prefix this module is installed under: never that of another installation."""
+    packages = Path(__file__).resolve().parents[1]
+    prefix = (packages / "../../..").resolve()  # of lib/python3.X/site-packages
+    return [packages, prefix / "share" / "ompo_ros"]

@@ -1,4 +1,4 @@
-"""A run's identity: drawn once, and kept in the run's folder, so that a resumed run is the same run."""
+"""A run's identity: drawn once and kept in the run's folder, so that a resumed run keeps it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def new_run_id() -> str:
 
 
 def run_id_of(folder: Path) -> str:
-    """The identity of the run in this folder; a new one is kept there."""
+    """Read the identity of the run in this folder, or draw and store a new one."""
     path = folder / FILE
     if not path.exists():
         write_whole(path, new_run_id().encode())

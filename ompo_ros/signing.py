@@ -24,13 +24,13 @@ class KeyFileError(OSError):
 
 
 def key_from(environment: Mapping[str, str]) -> bytes | None:
-    """The key whose file the environment names; None where it names none, and nothing is signed or checked."""
+    """Read the key file named by the environment; None means that nothing is signed or checked."""
     name = environment.get(VARIABLE, "")
     return read_key(Path(name)) if name else None
 
 
 def read_key(path: Path) -> bytes:
-    """The key in a file that its owner alone can read."""
+    """Read a key from a file that only its owner can read."""
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -49,7 +49,7 @@ def read_key(path: Path) -> bytes:
 
 
 def new_key(path: Path) -> None:
-    """Write a new random key, whole, for its owner's eyes; a file that is there stays."""
+    """Write a new random key, readable by its owner only; an existing file is never replaced."""
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
@@ -59,30 +59,30 @@ def new_key(path: Path) -> None:
             os.fsync(file.fileno())
         os.link(unfinished, path)
     except FileExistsError as error:
-        raise KeyFileError(f"{path} is there already: choose another name, or delete it first") from error
+        raise KeyFileError(f"{path} exists already: choose another name, or delete it first") from error
     finally:
         unfinished.unlink()
 
 
 def encode(*fields: Field) -> bytes:
-    """Fields as bytes that no other fields share: each has its length before it."""
+    """Encode fields as unambiguous bytes: each one is preceded by its length."""
     parts = [field if isinstance(field, bytes) else str(field).encode(errors="surrogatepass") for field in fields]
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
 def signature(key: bytes, kind: str, *fields: Field) -> bytes:
-    """The signature of a message's fields; `kind` keeps one type's from passing for another's."""
+    """Sign a message's fields; `kind` prevents a signature of one type from fitting another."""
     return hmac.digest(key, encode(_FORMAT, kind, *fields), hashlib.sha256)
 
 
 class Stamps:
-    """Refuses what was sent before: each sender's stamps go up."""
+    """Refuses replayed messages: the stamps of each sender must rise."""
 
     def __init__(self) -> None:
         self._newest: dict[str, tuple[int, bytes]] = {}
 
     def problem(self, channel: str, stamp: int, signed: bytes, *, may_repeat: bool) -> str:
-        """Why a signed message comes too late, or empty; a latched one may come again as it was."""
+        """Say why a signed message is out of date, or return ""; a latched one may be repeated unchanged."""
         newest, its = self._newest.get(channel, (-1, b""))
         if stamp < newest or (stamp == newest and not (may_repeat and signed == its)):
             return "it is no newer than the last one: a replay, or the sender's clock was set back"
@@ -91,6 +91,6 @@ class Stamps:
 
 
 def skew_problem(stamp: int, now: int) -> str:
-    """Why a call's time (ns) does not fit our clock, or empty."""
+    """Say why a call's time (ns) does not fit our clock, or return ""."""
     off = (stamp - now) * 1e-9
     return "" if abs(off) <= MAX_SKEW else f"its stamp is {off:+.0f} s off this machine's clock: set both clocks"

@@ -1,4 +1,4 @@
-"""The one form in which experience travels: from collectors, over messages, into the learner's buffers."""
+"""Transitions: the form of experience in collectors, messages and the learner's buffers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLOAT32, _UINT32, _BOOL = np.dtype(np.float32), np.dtype(np.uint32), np.dtype(n
 
 
 class InvalidData(ValueError):
-    """Data from outside that cannot be used; `field` names what was wrong, nothing of it was kept."""
+    """Data from outside that cannot be used; `field` names what was wrong. Nothing of it was kept."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -34,18 +34,18 @@ class Origin(IntEnum):
 
 @dataclass(frozen=True)
 class Transitions:
-    """`n` transitions of one collector, checked when made, so that whoever holds one can trust it."""
+    """`n` transitions of one collector, checked when made: types, shapes and finite values."""
 
     origin: Origin
     obs: Float32Array  # (n, obs_dim)
     action: Float32Array  # (n, act_dim)
     reward: Float32Array  # (n,)
     next_obs: Float32Array  # (n, obs_dim)
-    terminated: BoolArray  # (n,) the task itself ended: no value beyond
-    truncated: BoolArray  # (n,) time ran out: the value goes on beyond
+    terminated: BoolArray  # (n,) the task itself ended: there is no value beyond
+    truncated: BoolArray  # (n,) the time limit was reached: there is a value beyond
     step: UInt32Array  # (n,) index within its episode; 0 marks an initial state
     policy_version: UInt32Array  # (n,) the policy that chose the action
-    domain_id: UInt32Array  # (n,) the dynamics it was made under
+    domain_id: UInt32Array  # (n,) the dynamics in force
 
     def __post_init__(self) -> None:
         for name in ("obs", "action"):
@@ -76,13 +76,13 @@ class Transitions:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What a task's values can be at most: one transition beyond it would spoil all that is learned after."""
+    """Limits of a task's values; a transition beyond them would spoil the networks."""
 
     obs: Float32Array  # (obs_dim,) greatest magnitude of each value
     reward: tuple[float, float]
 
     def check(self, transitions: Transitions) -> None:
-        """Raise InvalidData, with the field's name, unless all values are possible ones; one pass over them."""
+        """Raise InvalidData with the field's name if a value is out of bounds; one pass over the data."""
         for name, rows in (("obs", transitions.obs), ("next_obs", transitions.next_obs)):
             if rows.shape[1:] != self.obs.shape:
                 raise InvalidData(name, f"has {rows.shape[1]} dimensions, {len(self.obs)} are needed")
@@ -106,7 +106,7 @@ def _require_array(name: str, values: NDArray[Any], dtype: np.dtype[Any], shape:
 
 def _require_floats(name: str, values: Float32Array, shape: tuple[int, ...]) -> None:
     _require_array(name, values, _FLOAT32, shape)
-    # A finite sum of squares proves every value finite, at a fraction of the cost of looking at each.
+    # A finite sum of squares proves every value finite, at a fraction of the cost of testing each.
     if math.isfinite(np.vdot(values, values)):
         return
     finite = np.isfinite(values)

@@ -10,26 +10,24 @@ def test_finds_the_source_tree():
 
 
 @pytest.fixture
-def installed_package(tmp_path, monkeypatch):
-    """Let the module seem to lie in site-packages, with no data beside it."""
-    monkeypatch.setattr(ompo_ros.resources, "__file__", str(tmp_path / "lib" / "ompo_ros" / "resources.py"))
-    share = tmp_path / "prefix" / "share" / "ompo_ros"
-    (share / "models").mkdir(parents=True)
-    (share / "models" / "thing.xml").write_text("<x/>")
-    return tmp_path
+def prefix(tmp_path, monkeypatch):
+    """Let the module seem to be installed under a prefix of its own, while other installations are in sight."""
+    module = tmp_path / "own" / "lib" / "python3.12" / "site-packages" / "ompo_ros" / "resources.py"
+    monkeypatch.setattr(ompo_ros.resources, "__file__", str(module))
+    for name in ("own", "other"):
+        models = tmp_path / name / "share" / "ompo_ros" / "models"
+        models.mkdir(parents=True)
+        (models / "thing.xml").write_text(name)
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "other"))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "other"))
+    return tmp_path / "own"
 
 
-def test_finds_an_installation_by_its_prefix(installed_package, monkeypatch):
-    monkeypatch.setattr("sys.prefix", str(installed_package / "prefix"))
-    assert resource_path("models/thing.xml").read_text() == "<x/>"
+def test_an_installation_finds_its_own_files_and_not_those_of_another(prefix):
+    assert resource_path("models/thing.xml").read_text() == "own"
 
 
-def test_finds_a_sourced_workspace(installed_package, monkeypatch):
-    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{installed_package / 'prefix'}")
-    assert resource_path("models/thing.xml").read_text() == "<x/>"
-
-
-def test_says_where_it_looked(installed_package, monkeypatch):
-    monkeypatch.setenv("AMENT_PREFIX_PATH", "/nowhere")
-    with pytest.raises(FileNotFoundError, match="/nowhere/share/ompo_ros"):
+def test_says_where_it_looked(prefix):
+    (prefix / "share" / "ompo_ros" / "models" / "thing.xml").unlink()
+    with pytest.raises(FileNotFoundError, match="/own/share/ompo_ros"):
         resource_path("models/thing.xml")

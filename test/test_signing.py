@@ -18,7 +18,7 @@ def test_a_new_key_is_its_owners_alone_and_is_never_overwritten(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     key = read_key(path)
     assert len(key) == 32
-    with pytest.raises(KeyFileError, match="is there already"):
+    with pytest.raises(KeyFileError, match="exists already"):
         new_key(path)
     assert read_key(path) == key
     assert [entry.name for entry in tmp_path.iterdir()] == ["key"]

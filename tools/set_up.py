@@ -84,12 +84,12 @@ def fingerprint(stage: Stage) -> str:
 
 
 def say(text: str, *, end: str = "\n") -> None:
-    """Print at once: whoever waits wants to know for what."""
+    """Print at once, so that a waiting user sees the reason."""
     print(text, end=end, flush=True)
 
 
 def run(name: str, command: list[str | Path]) -> None:
-    """Runs quietly with its output in a log, which is shown when it fails; tells the time it took."""
+    """Runs quietly with its output in a log, which is shown when it fails; prints the time it took."""
     say(f"set-up: {name} ...", end="")
     started = time.monotonic()
     log = STAMPS / f"{name.replace(' ', '-')}.log"
@@ -151,7 +151,7 @@ def find_sourced_ros() -> bool:
 
 def main() -> int:
     """Brings .venv up to date and says how long it took."""
-    if sys.version_info < (3, 10):  # noqa: UP036 - whoever starts this may have any
+    if sys.version_info < (3, 10):  # noqa: UP036 - any version may start this
         say(f"set-up: Python 3.10 or newer is needed, this is {sys.version.split()[0]}: make PYTHON=python3.11")
         return 1
     started = time.monotonic()
@@ -166,7 +166,7 @@ def main() -> int:
             say(str(error))
             return 1
         except KeyboardInterrupt:
-            say("\nset-up: interrupted; the same command goes on where it was")
+            say("\nset-up: interrupted; run the same command again to continue")
             return 130
     ros = f"the sourced ROS 2 {os.environ['ROS_DISTRO']}" if ros_is_sourced else "the ROS 2 Jazzy wheels"
     say(f"set-up: ready after {time.monotonic() - started:.1f} s, on {ros}")

@@ -1,1 +1,1 @@
-"""What stands between a policy and an arm, without ROS: presets, observations, safety, homing, episodes, a stand-in."""
+"""Everything between a policy and an arm, without ROS: observations, safety, homing, episodes, driver models."""

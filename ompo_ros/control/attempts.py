@@ -1,4 +1,4 @@
-"""A user's goal, and the attempts at it that count: an episode's time without a stop, a swap or another goal."""
+"""A user's goal and the attempts at it; an attempt counts if no stop, policy change or new goal interrupts it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ompo_ros.control.episode import EpisodeRecorder, PlayedEpisode
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import Float32Array, Task
 
-_TOLERANCE: Final = 1e-3  # m by which a goal may be out of the task's box
+_TOLERANCE: Final = 1e-3  # m that a goal may lie outside the task's box
 
 
 class Attempts:
@@ -23,7 +23,7 @@ class Attempts:
         self._made = self._successes = 0
 
     def aim(self, goal: FloatArray) -> None:
-        """Take another goal (3,), or raise ValueError and keep the one before."""
+        """Set another goal (3,), or raise ValueError and keep the last one."""
         self.goal = check_goal(self._task, goal)
         self._attempt = None
 
@@ -32,11 +32,11 @@ class Attempts:
         self._attempt = EpisodeRecorder(self._task, deterministic=True)
 
     def abandon(self) -> None:
-        """Forget the attempt under way: it counts for nobody."""
+        """Drop the current attempt: it is not counted."""
         self._attempt = None
 
     def observe(self, obs: Float32Array) -> PlayedEpisode | None:
-        """Take in an observation; gives the attempt if its time is over."""
+        """Add an observation; returns the attempt when its time is over."""
         if self._attempt is None or not self._attempt.observe(obs):
             return None
         finished, self._attempt = self._attempt.finish(), None
@@ -58,7 +58,7 @@ class Attempts:
 
 
 def check_goal(task: Task, goal: FloatArray) -> FloatArray:
-    """Give the goal (3,) back if the task has such goals; ValueError says where they lie."""
+    """Return the goal (3,) if it is inside the task's box; otherwise ValueError names the box."""
     low, high = task.goal_box
     if goal.shape != (3,) or not np.isfinite(goal).all():
         raise ValueError(f"goal {goal.tolist()}: three finite coordinates are needed")

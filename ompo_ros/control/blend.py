@@ -1,4 +1,4 @@
-"""Actions without a jump: after a swap or a start, the difference to what is wanted fades away."""
+"""Continuous actions: after a change of policy or a start, the difference to the wanted action fades out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ompo_ros.task.robot import JOINTS
 
 
 class Blend:
-    """Goes on from the last action, whoever chose it; a swap within a swap as well."""
+    """Continues from the last action of any policy, also when policies change during a fade."""
 
     def __init__(self, period: float, blend_time: float) -> None:
         self._step = period / max(blend_time, period)
@@ -18,7 +18,7 @@ class Blend:
         self._action: FloatArray = np.zeros(JOINTS)  # the last one
 
     def towards(self, wanted: FloatArray, *, starts: bool) -> FloatArray:
-        """Give the next action (7,); `starts` where another policy or another motion begins."""
+        """The next action (7,); `starts` marks a new policy or a new motion."""
         if starts:
             self._offset, self._share = self._action - wanted, 1.0
         self._action = np.clip(wanted + self._share * self._offset, -1.0, 1.0)
@@ -26,5 +26,5 @@ class Blend:
         return self._action
 
     def rest(self) -> None:
-        """The arm stands: the next action starts from none."""
+        """The arm has stopped: the next action starts from zero."""
         self._action = np.zeros(JOINTS)

@@ -1,4 +1,4 @@
-"""How well a loop keeps its rate: target and actual rate, late ticks, the worst, and what it spends its time on."""
+"""Loop timing: target and actual rate, late ticks, the worst one, and run times of parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LATE: Final = 0.1  # share of the period by which a tick counts as late
 
 @dataclass(frozen=True)
 class CadenceReport:
-    """One stretch of ticks."""
+    """Statistics of the ticks since the last report."""
 
     target_rate: float  # Hz
     actual_rate: float
@@ -23,7 +23,7 @@ class CadenceReport:
 
 
 class Cadence:
-    """Counts ticks against their period; the report begins a new stretch, the totals go on."""
+    """Counts ticks against their period; a report restarts the statistics, the totals continue."""
 
     def __init__(self, rate: float) -> None:
         self._period = 1.0 / rate
@@ -36,7 +36,7 @@ class Cadence:
         self.total_late = 0
 
     def tick(self, now: float) -> None:
-        """Note a tick at `now`, in seconds of a clock that only goes forward."""
+        """Record a tick at `now`, in seconds of a monotonic clock."""
         if self._last is not None:
             gap = now - self._last
             late = gap > self._period * (1.0 + LATE)
@@ -49,7 +49,7 @@ class Cadence:
         self._last = now
 
     def report(self) -> CadenceReport:
-        """Sum up the ticks since the last report."""
+        """Summarize the ticks since the last report."""
         rate = self._ticks / self._elapsed if self._elapsed > 0.0 else 0.0
         report = CadenceReport(1.0 / self._period, rate, self._ticks, self._late, self._worst)
         self._ticks, self._late, self._worst, self._elapsed = 0, 0, 0.0, 0.0
@@ -57,7 +57,7 @@ class Cadence:
 
 
 class Durations:
-    """How long the last 1,000 runs of something took."""
+    """Durations of the last 1,000 runs of a part."""
 
     def __init__(self) -> None:
         self._seconds: deque[float] = deque(maxlen=1000)
@@ -66,5 +66,5 @@ class Durations:
         self._seconds.append(seconds)
 
     def percentile(self, percent: float) -> float:
-        """Seconds that so many percent of them stayed within; 0 where there was none yet."""
+        """The given percentile in seconds; 0 before the first run."""
         return float(np.percentile(self._seconds, percent)) if self._seconds else 0.0

@@ -1,4 +1,4 @@
-"""What the target collector does at each tick: home, play an episode through the safety filter, hand it over, again."""
+"""The target collector's tick: home, play an episode through the safety filter, hand it over, repeat."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ompo_ros.task.robot import Robot
 from ompo_ros.task.tasks import INCREMENT, Task
 
 ENABLE: Final = "ompo enable --node target_collector"
-_STOPS: Final = 5  # of the safety filter without an episode between them until somebody has to look
+_STOPS: Final = 5  # stops by the safety filter without a whole episode in between, before the arm is held
 
 
 class CollectorPhase(str, Enum):
-    """Where the collector stands."""
+    """The collector's phase."""
 
     WAITING = "waiting for a sound joint state"
     IDLE = "holding"
@@ -29,11 +29,11 @@ class CollectorPhase(str, Enum):
 
 
 class Collector:
-    """The state machine over who homes and who plays; it knows neither ROS nor clocks, time comes with each tick.
+    """The state machine of homing and playing, without ROS or clocks: time is an argument of each tick.
 
-    Bad joint states brake the arm and let it go on when good ones return, and so does an arm that does not follow: a
-    policy that explores may press on things. One that never gets through, or finds no way home, is held until somebody
-    enables it again.
+    Late or invalid joint states brake the arm; it resumes when valid ones arrive. An arm that does not follow is braked
+    as well, since an exploring policy may press on things. It retries after homing, and is held until enabled again
+    after five failures in a row or without a way home.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Collector:
         self._way_home = WayHome(self.motion, speed_scale) if home else None
         self._enabled = False
         self._held_by = ""
-        self._stops = 0  # of the safety filter since the last whole episode
+        self._stops = 0  # stops since the last whole episode
         self._stopping = False
 
     @property
@@ -70,7 +70,7 @@ class Collector:
         return self.player.goal
 
     def figures(self) -> dict[str, str | int]:
-        """What a diagnostics page shows of the collector."""
+        """The collector's values for diagnostics."""
         return {
             "phase": self.phase.value,
             "policy_version": self.player.policy.version if self.player.policy else 0,
@@ -120,9 +120,10 @@ class Collector:
         return self._send(state, state.position if way is None else way.next(state), now)
 
     def _play(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
-        step = self.player.step(state, cube, now)
+        by_now = state.at(now)
+        step = self.player.step(by_now, cube, now)
         if not isinstance(step, PlayedEpisode):
-            return self._send(state, state.position + INCREMENT * step, now)
+            return self._send(state, by_now.position + INCREMENT * step, now)
         self._stops = 0
         if not self.player.has_work:
             return Tick(self._stop(CollectorPhase.IDLE, "", state, now).command, step)
@@ -137,7 +138,7 @@ class Collector:
             self.phase, self.problem = CollectorPhase.WAITING, f"stopped: {why}"
             self._stops += not self._stopping  # braking takes several ticks
             if self._stops == _STOPS:
-                self._held_by = f"stopped {_STOPS} times in a row: {why}; see what bars it, then run `{ENABLE}`"
+                self._held_by = f"stopped {_STOPS} times in a row: {why}; remove what blocks it, then run `{ENABLE}`"
             dropped = self.player.drop()
         self._stopping = bool(why)
         return Tick(command, dropped)

@@ -1,4 +1,4 @@
-"""Notices joint states that no arm can reach: a sensor's jump must never become a command to go there."""
+"""Detects impossible jumps of joint states, so that a sensor's jump never becomes a command."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from ompo_ros.control.safety import ArmState
 from ompo_ros.task.robot import Robot
 
-_BRAKING: Final = 0.15  # s in which an arm that is no longer commanded comes to rest
-_SLACK: Final = 0.1  # rad beyond what the velocity limits allow: noise, and states that came in a bunch
+_BRAKING: Final = 0.15  # s until an arm without commands has come to rest
+_SLACK: Final = 0.1  # rad beyond the velocity limits: noise, and states that arrived in a bunch
 
 
 class Continuity:
-    """Compares each state with the last believed one; only a silence makes a far place believable, time alone does not.
+    """Compares each state with the last accepted one; a large jump is accepted only after a gap in the messages.
 
-    A true arm seen at every tick cannot have jumped, however long it claims so: that is another's message, or a broken
-    sensor. Whoever knows better says so by `forget`.
+    An arm seen at every tick cannot jump: a lasting jump is another robot's message or a broken sensor. `forget`
+    accepts the next state, when the user knows that it is right.
     """
 
     def __init__(self, robot: Robot, enable: str) -> None:
@@ -25,13 +25,13 @@ class Continuity:
         self.forget()
 
     def forget(self) -> None:
-        """Believe the next state, wherever it is."""
+        """Accept the next state at any position."""
         self._believed: ArmState | None = None
         self._heard = np.inf  # when the latest state was measured
-        self._silence = 0.0  # the longest one since the believed state
+        self._silence = 0.0  # longest gap since the accepted state
 
     def doubt(self, state: ArmState) -> str:
-        """Say what is wrong with a finite state; nothing is, if it is believed."""
+        """Say what is wrong with a finite state, or accept it and return ""."""
         self._silence = max(self._silence, state.time - self._heard)
         self._heard = state.time
         if self._believed is not None and state.time >= self._believed.time:

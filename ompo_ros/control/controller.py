@@ -124,7 +124,8 @@ class Controller:
         return True
 
     def _run(self, policy: Policy, starts: bool, state: ArmState, cube: FloatArray, now: float) -> Tick:
-        obs = observe(self.motion.task, state.position, state.velocity, cube, self.goal)
+        by_now = state.at(now)
+        obs = observe(self.motion.task, by_now.position, by_now.velocity, cube, self.goal)
         finished = self._attempts.observe(obs)
         wanted = self._ask(policy, obs)
         if not np.isfinite(wanted).all():
@@ -132,7 +133,7 @@ class Controller:
             return self._stop(ControllerPhase.STOPPED, self._stopped_by, state, now)
         action = self._blend.towards(wanted, starts=starts)
         self._attempts.act(action, policy.version)
-        command, why = self.motion.propose(state, state.position + INCREMENT * action, now)
+        command, why = self.motion.propose(state, by_now.position + INCREMENT * action, now)
         if why:
             self._stopped_by = why
             self._halt(ControllerPhase.STOPPED, why)

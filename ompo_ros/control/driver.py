@@ -1,8 +1,8 @@
-"""What a robot's driver makes of our commands, between them and when none follows: the filter goes on from there.
+"""Models of robot drivers: their motion between commands and after the last one. The filter plans from there.
 
-Forward: the arm goes to each setpoint within a control period and stands there. A setpoint is a step by nature, so
-limits hold from setpoint to setpoint. Trajectory: the driver plays the knots of each message, which end at rest, and a
-newer message takes over without a jump, because it begins with the part of the older one that is still to come.
+Forward: the arm goes to each setpoint within a control period and stops there. A setpoint is a step, so limits hold
+from setpoint to setpoint. Trajectory: the driver plays the knots of each message, which end at rest. A newer message
+takes over without a jump, because it begins with the remaining part of the older one.
 """
 
 from __future__ import annotations
@@ -16,58 +16,58 @@ from ompo_ros.control.plan import Moment, Plan
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
 
-ROUNDING: Final = 1e-6  # share of each limit left to rounding
-LEAD: Final = 0.02  # s that a trajectory may take to its driver: it changes nothing before
-_ON_TIME: Final = 0.25  # share of a period by which a setpoint may be early or late: no loop's ticks are exact
-_UNKNOWN: Final = 0.05  # rad that a driver may stand from where the arm is measured when it is met
-_MEET: Final = 0.2  # s, the least time to bring it there
+ROUNDING: Final = 1e-6  # share of each limit reserved for rounding
+LEAD: Final = 0.02  # s that a trajectory may take to reach its driver: it changes nothing before
+_ON_TIME: Final = 0.25  # share of a period that a setpoint may be early or late, since no loop's ticks are exact
+_UNKNOWN: Final = 0.05  # rad between a driver's position and the measured one at first contact
+_MEET: Final = 0.2  # s, the least time to move it there
 _PEAK_SPEED: Final = 1.875  # of a quintic from rest to rest, relative to its mean speed
 _PEAK_ACCELERATION: Final = 5.7735  # relative to distance / duration^2
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where the arm will be when the next command can act, and how its velocity (7,) may change in the step then."""
+    """The arm's state when the next command can act, and the possible changes of velocity (7,) in that step."""
 
     moment: Moment
-    setpoint: FloatArray  # (7,) where it would come to rest by itself, but for the braking of its velocity
+    setpoint: FloatArray  # (7,) where it would come to rest, without the braking of its velocity
     slowest: FloatArray
     fastest: FloatArray
-    latest: float  # s of the caller's clock until which a command may leave for this to hold
+    latest: float  # s of the caller's clock; valid for commands sent before
 
 
 class Driver(Protocol):
-    """One kind of driver; `change` (7,) is how much a period may change the velocity, `reserve` what speeds leave."""
+    """One kind of driver; `change` (7,) is the largest change of velocity per period, `reserve` the unused speed."""
 
     change: FloatArray
     reserve: FloatArray
-    delay: float  # s from a tick to the braking that follows its command, if no other command comes
+    delay: float  # s from a tick to the braking after its command, if no other command follows
     looks: int  # points of a path in each period
-    meets: bool  # whether it comes smoothly from wherever it is to where it is told to begin
+    meets: bool  # whether it moves smoothly from any position to a trajectory's first point
 
     def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
-        """The motion by which the driver comes to a measured position from up to `distance` (rad) away."""
+        """The driver's motion to a measured position from up to `distance` (rad) away."""
 
     def interrupts(self, plan: Plan, now: float) -> bool:
-        """Whether a command at `now` would cut short a motion that nothing can be said of before it ends."""
+        """Whether a command at `now` would interrupt a motion whose course is not known exactly."""
 
     def start(self, plan: Plan, now: float) -> Start: ...
 
     def plan(self, plan: Plan, start: Start, velocity: FloatArray, now: float) -> Plan:
-        """What the driver will do when told to change to `velocity` within the next step."""
+        """The driver's motion if commanded to change to `velocity` within the next step."""
 
     def sent(self, plan: Plan, at: float) -> Plan:
-        """What the driver makes of a command that left at a time other than its tick's."""
+        """The driver's motion for a command that was sent later than its tick."""
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
-        """What to do where no other motion passes."""
+        """The fallback if no other motion passes the checks."""
 
     def path(self, plan: Plan, start: Start) -> tuple[FloatArray, FloatArray]:
-        """Positions (n, 7) and velocities (m, 7) from the start to rest, `looks` of them a period."""
+        """Positions (n, 7) and velocities (m, 7) from the start to rest, `looks` per period."""
 
 
 class ForwardDriver:
-    """Passes setpoints on: linear from one to the next within a period, then it holds."""
+    """A driver for setpoints: linear from one to the next within a period, then it holds."""
 
     looks = 1
     meets = False
@@ -84,11 +84,11 @@ class ForwardDriver:
         return self._towards(position, np.zeros(JOINTS), now)
 
     def interrupts(self, plan: Plan, now: float) -> bool:
-        """A setpoint before the last one is reached, or nearly: where the arm is by then is known too roughly."""
+        """True until the last setpoint is nearly reached: before that, the arm's position is not known well enough."""
         return now < plan.start + (1.0 - _ON_TIME) * self._period
 
     def start(self, plan: Plan, now: float) -> Start:
-        over = plan.start + (1.0 + _ON_TIME) * self._period  # when the arm has come to a stand
+        over = plan.start + (1.0 + _ON_TIME) * self._period  # when the arm has stopped
         velocity = np.zeros(JOINTS) if now > over else plan.velocities[-1]
         latest = min(now + _ON_TIME * self._period, over if velocity.any() else np.inf)
         moment = Moment(now, plan.positions[-1], velocity, np.zeros(JOINTS))
@@ -98,15 +98,15 @@ class ForwardDriver:
         return self._towards(start.moment.position, velocity, now)
 
     def sent(self, plan: Plan, at: float) -> Plan:
-        """A setpoint carries no time: the arm begins when it comes."""
+        """A setpoint carries no time: the motion begins when it arrives."""
         return plan.shifted(at - plan.start)
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
-        """Brake: the last command was only given because that is possible after it."""
+        """Brake: every accepted command leaves room for this."""
         return self._towards(start.moment.position, np.clip(0.0, start.slowest, start.fastest), now)
 
     def path(self, plan: Plan, start: Start) -> tuple[FloatArray, FloatArray]:
-        """One period at the plan's velocity, then braking in periods, if we are there to command it."""
+        """One period at the plan's velocity, then braking over periods, if we can still send commands."""
         velocity = plan.velocities[-1]
         periods = int(np.ceil((np.abs(velocity) / self.change).max() - ROUNDING))
         speeds = np.abs(velocity) - np.arange(max(periods, 1))[:, None] * self.change
@@ -115,7 +115,7 @@ class ForwardDriver:
         return positions, plan.velocities
 
     def _towards(self, position: FloatArray, velocity: FloatArray, now: float) -> Plan:
-        """After a period the plan ends, and with it the motion: `Plan` rests there at once, as the driver does."""
+        """The plan and the motion end after a period: `Plan` stops there at once, as the driver does."""
         still = np.zeros(JOINTS)
         end = position + velocity * self._period
         return Plan.of([Moment(now, position, velocity, still), Moment(now + self._period, end, velocity, still)])
@@ -125,7 +125,7 @@ class TrajectoryDriver:
     """Plays knots: each step is a trapezoid of acceleration with the same corners for all joints, then it brakes.
 
     The first ramp takes two `ramp`s, so that the jerk limit is kept from any acceleration to any other; the last one
-    leads to none. A cubic through such knots, or the quintic of a JointTrajectoryController, is this very motion.
+    leads to none. A cubic through such knots, or the quintic of a JointTrajectoryController, is exactly this motion.
     """
 
     looks = 4
@@ -137,17 +137,17 @@ class TrajectoryDriver:
         self._ramp = ramp = min(float((robot.acceleration / robot.jerk).max()), period / 4.0)
         self._acceleration = np.minimum(robot.acceleration, robot.jerk * ramp) * (1.0 - ROUNDING)
         self._velocity = robot.velocity
-        self._effective = period - 1.5 * ramp  # s at full acceleration that a step amounts to
+        self._effective = period - 1.5 * ramp  # s at full acceleration that correspond to one step
         self.change = self._acceleration * self._effective
         self.reserve = self._acceleration * ramp  # a step may begin with an acceleration that has to fade
         # What a step adds to the position, per initial acceleration and per plateau; the rest is velocity x period.
         self._by_initial = ramp * (period - 2.0 * ramp) + 4.0 / 3.0 * ramp**2
         plateau = period - 3.0 * ramp
         self._by_plateau = ramp**2 + ramp * plateau + plateau**2 / 2.0 + (period - 2.0 * ramp) * ramp
-        self._share = self._by_plateau / self._effective  # s of a velocity's change that a step already moves
+        self._share = self._by_plateau / self._effective  # s of a velocity's change covered within a step
 
     def meet(self, position: FloatArray, distance: float, now: float) -> Plan:
-        """One knot at rest, late enough that the spline from wherever the driver is keeps the limits."""
+        """One knot at rest, late enough that the spline from the driver's position keeps the limits."""
         way = distance + _UNKNOWN
         by_acceleration = np.sqrt(_PEAK_ACCELERATION * way / self._acceleration).max()
         duration = max(float(by_acceleration), float((_PEAK_SPEED * way / self._velocity).max()), _MEET)
@@ -155,7 +155,7 @@ class TrajectoryDriver:
         return Plan.of([Moment(now + duration, position, still, still)])
 
     def interrupts(self, plan: Plan, now: float) -> bool:
-        """Never: a newer message begins with the part of the older one that is still to come."""
+        """Never: a newer message begins with the remaining part of the older one."""
         return False
 
     def start(self, plan: Plan, now: float) -> Start:
@@ -178,11 +178,11 @@ class TrajectoryDriver:
         return Plan.of(knots)
 
     def sent(self, plan: Plan, at: float) -> Plan:
-        """Knots are stamped."""
+        """Unchanged: knots are stamped."""
         return plan
 
     def stopped(self, plan: Plan, start: Start, now: float) -> Plan:
-        """Let the driver play on what it has: that ends at rest."""
+        """Keep the driver's current motion, which ends at rest."""
         return plan
 
     def path(self, plan: Plan, start: Start) -> tuple[FloatArray, FloatArray]:
@@ -200,12 +200,12 @@ class TrajectoryDriver:
 
 
 def driver_of(robot: Robot) -> Driver:
-    """The model of the driver that the robot's preset names."""
+    """The driver model named by the robot's preset."""
     return ForwardDriver(robot) if robot.driver.command_interface == "forward_command" else TrajectoryDriver(robot)
 
 
 def _ramped(moment: Moment, acceleration: FloatArray, duration: float) -> Moment:
-    """Where a linear change to `acceleration` leads."""
+    """The state after a linear change to `acceleration`."""
     mean = (moment.acceleration + acceleration) / 2.0
     velocity = moment.velocity + mean * duration
     way = moment.velocity * duration + (2.0 * moment.acceleration + acceleration) * duration**2 / 6.0

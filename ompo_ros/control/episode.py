@@ -10,7 +10,7 @@ from ompo_ros.task.acting import EpisodeResult
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
-TARGET_DOMAIN = 0  # the arm's dynamics are one domain to whoever only sees its topics
+TARGET_DOMAIN = 0  # seen from its topics, the arm has one domain
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class PlayedEpisode(EpisodeResult):
 
 @dataclass
 class EpisodeRecorder:
-    """Collects (observation, action) pairs; each pair is completed by the observation one control period later."""
+    """Collects (observation, action) pairs; the observation one control period later completes each."""
 
     task: Task
     deterministic: bool
@@ -31,17 +31,17 @@ class EpisodeRecorder:
     versions: list[int] = field(default_factory=list)
 
     def observe(self, obs: Float32Array) -> bool:
-        """Take in what the last action led to; True when the episode's time is over."""
+        """Add the observation after the last action; True when the episode's time is over."""
         self.observations.append(obs)
         return len(self.observations) > EPISODE_STEPS
 
     def act(self, action: Float32Array, policy_version: int) -> None:
-        """Note the action chosen at the last observation."""
+        """Record the action chosen at the last observation."""
         self.actions.append(np.array(action, dtype=np.float32))
         self.versions.append(policy_version)
 
     def finish(self) -> PlayedEpisode:
-        """Close a whole episode: the arm's tasks end by time alone, so its last transition is truncated."""
+        """Close a whole episode; its last transition is truncated, since the arm's tasks end only by time."""
         n = len(self.actions)
         obs = np.stack(self.observations)
         reward = self.task.rewards(obs[1:])
@@ -60,7 +60,7 @@ class EpisodeRecorder:
         return self._played(reward, bool(self.task.is_success(obs[-1])), transitions)
 
     def drop(self) -> PlayedEpisode:
-        """Close a broken episode: nothing of it may reach the learner."""
+        """Close an interrupted episode: none of it may reach the learner."""
         steps = max(len(self.observations) - 1, 0)
         reward = self.task.rewards(np.stack(self.observations[1:])) if steps else np.zeros(0, dtype=np.float32)
         return self._played(reward, False, None)

@@ -1,7 +1,7 @@
-"""Notices an arm that does not do what it is told: blocked, stopped by its own safety, or frozen behind fresh messages.
+"""Detects an arm that does not follow: blocked, stopped by its own safety, or frozen behind fresh messages.
 
-Commands start at the measured position, so an arm that stands still never falls far behind: its motion has to be
-compared with the commanded one over a while.
+Commands start at the measured position, so a blocked arm never falls far behind. Its motion is therefore compared
+with the commanded one over half a second.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import INCREMENT
 
 _WINDOW: Final = 0.5  # s
-_MOTION: Final = 1.2 * INCREMENT  # rad commanded within the window that must move an arm; a held action is less
-_RESPONSE: Final = 0.03  # share of it that the weakest healthy drive answers with
-_PUSH: Final = 0.9 * INCREMENT  # rad ahead of the arm all the time: nearly a full action, and more than any bias held
-_STILL: Final = 1e-3  # rad within which an arm has not moved
+_MOTION: Final = 1.2 * INCREMENT  # rad commanded within the window that must move an arm; holding a bias is less
+_RESPONSE: Final = 0.03  # share of it that the weakest healthy drive moves
+_PUSH: Final = 0.9 * INCREMENT  # rad of constant lead: nearly a full action, and more than any bias
+_STILL: Final = 1e-3  # rad; a smaller motion counts as none
 
 
 class Following:
-    """Compares where the driver was sent with where the arm was measured, over the last half second."""
+    """Compares commanded with measured positions over the last half second."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, FloatArray, FloatArray]] = deque()
 
     def forget(self) -> None:
-        """Begin a new window: the arm stood, or was moved by others."""
+        """Begin a new window, after the arm stood or was moved by others."""
         self._seen.clear()
 
     def doubt(self, now: float, reference: FloatArray, measured: FloatArray) -> str:
-        """Say what is wrong with the arm's answer to its commands, if anything is."""
+        """Say what is wrong with the arm's response, or return ""."""
         if self._seen and not 0.0 <= now - self._seen[-1][0] <= _WINDOW:
             self.forget()
         self._seen.append((now, reference, measured))

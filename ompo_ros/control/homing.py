@@ -1,4 +1,4 @@
-"""Back to the home pose: straight in joint space, smooth, no faster than is safe, and never ahead of the arm."""
+"""Returns to the home pose: straight in joint space, smooth, within the limits, and paced by the arm."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ompo_ros.control.workspace import Workspace
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
 
-MAX_LAG: Final = 0.2  # rad behind the setpoint at which the setpoint waits for the arm
+MAX_LAG: Final = 0.2  # rad of lag at which the setpoint waits for the arm
 _PEAK_SPEED: Final = 1.875  # of the quintic profile, relative to its mean speed
 _PEAK_ACCELERATION: Final = 5.7735  # relative to distance / duration^2
 _EASE: Final = 0.5  # share of the acceleration limits that homing uses
-_DETOUR_LEAST: Final = 0.05  # rad; a joint nearer home than this is no help
-_DETOUR_POINTS: Final = 20  # at which a detour is looked at
-_JOINTS: Final = np.array(list(itertools.product((False, True), repeat=JOINTS))[1:-1])  # any, but neither none nor all
-_BACK_INSIDE: Final = 0.03  # m within the workspace that a hand outside goes to: an arm may miss by as much
+_DETOUR_LEAST: Final = 0.05  # rad; a joint nearer home than this is not tried
+_DETOUR_POINTS: Final = 20  # points at which a detour is checked
+_JOINTS: Final = np.array(list(itertools.product((False, True), repeat=JOINTS))[1:-1])  # any subset but none and all
+_BACK_INSIDE: Final = 0.03  # m inside the workspace that a hand outside goes to, since an arm may miss by as much
 
 
 class Homing:
-    """A quintic profile from one posture to home, paced by how well the arm follows."""
+    """A quintic profile from one posture to home, paced by the arm's progress."""
 
     def __init__(
         self, robot: Robot, start: FloatArray, speed_scale: float = 1.0, via: FloatArray | None = None
     ) -> None:
-        """From `start` to home; with `via` (7,) given, only to that posture on the way."""
+        """From `start` to home, or only to the posture `via` (7,) on the way."""
         self._start = start
         self._way = (robot.home if via is None else via) - start
         self._period = robot.period
@@ -39,9 +39,9 @@ class Homing:
         self._setpoint = start
 
     def next(self, measured: FloatArray) -> FloatArray:
-        """Give the next setpoint (7,), closer to home by as much as the arm has kept up."""
+        """The next setpoint (7,); it advances as far as the arm has followed."""
         lag = float(np.abs(self._setpoint - measured).max())
-        pace = min(max(2.0 * (1.0 - lag / MAX_LAG), 0.0), 1.0)  # a lag of up to half of that is any arm's
+        pace = min(max(2.0 * (1.0 - lag / MAX_LAG), 0.0), 1.0)  # a lag of up to half of that is normal
         self._progress = min(self._progress + pace * self._period / self._duration, 1.0)
         s = self._progress
         self._setpoint = self._start + self._way * (s**3 * (10.0 + s * (6.0 * s - 15.0)))
@@ -49,7 +49,7 @@ class Homing:
 
     @property
     def progress(self) -> float:
-        """Share of the way that the setpoint has gone, from 0 to 1."""
+        """The setpoint's progress, from 0 to 1."""
         return self._progress
 
     @property
@@ -59,11 +59,10 @@ class Homing:
 
 
 def detour(robot: Robot, workspace: Workspace, position: FloatArray, tried: int) -> FloatArray | None:
-    """The posture (7,) to go to first where the straight way home is barred; another one for each that was `tried`.
+    """The posture (7,) to go to first if the straight way home is blocked; a new one for each that was `tried`.
 
-    A hand outside comes back inside; at every second try, one that is near a face backs away from it. Otherwise some
-    joints go home first, as few as will do: best are those after which the others can follow straight, else any whose
-    move stays inside.
+    A hand outside returns inside. At every second try, a hand near a face backs away from it. Otherwise a few joints go
+    home first: preferably those after which the others can follow straight, else any whose motion stays inside.
     """
     if workspace.outside(position, _BACK_INSIDE * (tried % 2)) > 0.0:
         return workspace.nearest_inside(position, _BACK_INSIDE)

@@ -1,4 +1,4 @@
-"""Moves an arm by proposals: doubts what is measured, passes all through the safety filter, brakes before silence."""
+"""Moves an arm by proposals: checks measurements, filters every command, brakes before it stops sending."""
 
 from __future__ import annotations
 
@@ -15,66 +15,66 @@ from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import Robot
 from ompo_ros.task.tasks import Task
 
-NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks that do not look at it
+NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks without a cube
 _NO_ARMS_VELOCITY: Final = 10.0  # times the limits
-_MOVED: Final = 0.1  # rad from where it was left: others have moved the arm, or its driver let go
+_MOVED: Final = 0.1  # rad from its last position: others have moved the arm, or its driver let go
 _RETREATED: Final = 2e-3  # rad
-_SETTLING: Final = 0.2  # s from a motion's end until the arm has followed it
-_LONGEST_BRAKING: Final = 5.0  # s; a rest further ahead is of a clock that was set back
+_SETTLING: Final = 0.2  # s after a motion's end until the arm has followed it
+_LONGEST_BRAKING: Final = 5.0  # s; a rest further ahead means that the clock was set back
 _STANDS: Final = 1e-6  # rad/s
-_STANDING: Final = 0.1  # rad/s that an arm at rest is measured to have at most
+_STANDING: Final = 0.1  # rad/s; largest measured velocity of an arm at rest
 _STOPPING: Final = frozenset({Reason.STALE, Reason.BAD_STATE, Reason.LEAD, Reason.BAD_PROPOSAL})
 
 
 @dataclass(frozen=True)
 class Tick:
-    """What a tick brought: what to send, and an episode if one ended."""
+    """The result of a tick: the command to send, and an episode if one ended."""
 
     command: SafeCommand | None = None
     finished: PlayedEpisode | None = None
 
 
 class Motion:
-    """What everything that commands an arm does between its intent and the arm; `enable` lets it move again."""
+    """The common path of every command to the arm; `enable` lets it move again."""
 
     def __init__(self, robot: Robot, task: Task, speed_scale: float, enable: str) -> None:
         self.robot, self.task, self.contract = robot, task, task.on(robot)
         self.filter = SafetyFilter(robot, speed_scale)
         self._continuity = Continuity(robot, enable)
         self._following = Following()
-        self.moving = False  # whether commands go out
-        self._retreat: FloatArray | None = None  # where to lead a driver back to whose arm did not follow
-        self._left_at: FloatArray | None = None  # where the arm was measured when it was last commanded
-        self._settled = -np.inf  # when an arm that was left to its driver has come to rest
+        self.moving = False  # whether commands are sent
+        self._retreat: FloatArray | None = None  # where to lead the driver back to, if the arm did not follow
+        self._left_at: FloatArray | None = None  # measured position at the last command
+        self._settled = -np.inf  # when an arm without new commands has come to rest
         self._last_tick = -np.inf
 
     def due(self, now: float) -> bool:
-        """Note a tick; False for one that makes up for a late one: the arm needs its period."""
+        """Record a tick; False for one that follows a late one too soon, since the arm needs its period."""
         if self.moving and 0.0 <= now - self._last_tick < self.robot.period / 2.0:
             return False
         self._last_tick = now
         return True
 
     def doubt(self, state: ArmState | None, cube: FloatArray | None, now: float) -> str:
-        """Say why not to move on this state; without a newer one the arm must brake before it is stale."""
+        """Say why the arm must not move on this state; without a newer one it brakes before the state is stale."""
         if state is None:
             return "no joint state has come yet"
         age = now - state.time
         if age + self.filter.driver.delay > self.robot.stale_after:
             if self.filter.is_unsure:
-                self._settled = now + _SETTLING  # an arm that was stopped may only now begin to follow
+                self._settled = now + _SETTLING  # a stopped arm may begin to follow only now
             return f"no joint state for {age:.2f} s"
         if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
             return "the joint state is not finite"
         if (np.abs(state.velocity) > _NO_ARMS_VELOCITY * self.robot.velocity).any():
-            return f"a joint's velocity of {np.abs(state.velocity).max():.3g} rad/s is no arm's"
+            return f"a joint's velocity of {np.abs(state.velocity).max():.3g} rad/s is impossible"
         if jumped := self._continuity.doubt(state):
             return jumped
         beyond = self.filter.beyond_limits(state.position)
         if not self.moving and beyond > self.robot.max_step:
             return f"a joint is {beyond:.2f} rad beyond its limits: bring it back by hand"
         settling = 0.0 < self._settled - now < _LONGEST_BRAKING
-        # Where it comes to rest shows which command it holds; until then it may be on its way to another.
+        # The rest position shows which command the driver holds; until then it may be moving to another.
         going = self.filter.is_unsure and np.abs(state.velocity).max() > _STANDING
         if not self.moving and (settling or going):
             return "waiting for the arm to come to rest"
@@ -83,16 +83,16 @@ class Motion:
         return ""
 
     def trust(self) -> None:
-        """Accept the next joint state: somebody has looked."""
+        """Accept the next joint state, after the user has checked the arm."""
         self._continuity.forget()
 
     @property
     def retreating(self) -> bool:
-        """Whether the driver is still being led back to an arm that did not follow."""
+        """Whether the driver is still being led back to the arm."""
         return self._retreat is not None and self.moving
 
     def begin(self, state: ArmState) -> None:
-        """If the arm stood, start from where it is, or go on from where its driver still holds it."""
+        """After a stop, start from the arm's position or from the driver's setpoint."""
         if self.moving:
             return
         self._following.forget()
@@ -102,7 +102,7 @@ class Motion:
         self.filter.resume(state.position, moved=moved)
 
     def propose(self, state: ArmState, proposal: FloatArray, now: float) -> tuple[SafeCommand | None, str]:
-        """Turn a position (7,) into a command; the text says why the arm is stopped, if it is."""
+        """Turn a position (7,) into a command; the text says why the arm is stopped, or is empty."""
         reference = self.filter.reference(now)
         blocked = "" if reference is None else self._following.doubt(now, reference, state.position)
         command = self.filter.filter(state, None if blocked else proposal, now)
@@ -115,7 +115,7 @@ class Motion:
         return _sent(command), blocked or ", ".join(sorted(reason.value for reason in why))
 
     def brake(self, state: ArmState | None, now: float) -> SafeCommand | None:
-        """Brake to rest, then send nothing more: a driver holds the last position by itself."""
+        """Brake to rest, then stop sending: a driver holds the last position by itself."""
         if not self.moving:
             return None
         unheard = state is None or not now - state.time <= self.robot.stale_after
@@ -131,27 +131,27 @@ class Motion:
         return _sent(command)
 
     def leave(self) -> None:
-        """Send nothing more, because nothing may get through: a trajectory ends at rest, a setpoint is held."""
+        """Stop sending, because commands may not arrive: a trajectory ends at rest, a setpoint is held."""
         self._settled = self.filter.rest_time() + _SETTLING
         self.moving, self._retreat = False, None
 
     def withdraw(self) -> None:
-        """Take the last command back, which came too late to be sent: what it was for is still to be done."""
+        """Undo the last command, which was too late to be sent; its purpose remains to be done."""
         self.filter.withdraw()
         self.moving = True
 
     def figures(self) -> dict[str, int]:
-        """How often the filter was asked, and what it changed."""
+        """How many commands were filtered, and what was changed."""
         changed = {f"filtered: {reason.value}": count for reason, count in sorted(self.filter.changed.items())}
         return {"filter_calls": self.filter.calls, **changed}
 
 
 def _sent(command: SafeCommand | None) -> SafeCommand | None:
-    """A command that came before its time is not sent: the driver has one."""
+    """Do not send a command that is too early: the driver still has one."""
     return None if command is None or Reason.EARLY in command.reasons else command
 
 
 def _has_ended(retreat: SafeCommand, target: FloatArray) -> bool:
-    """Whether a retreat has come to its target, or is not let any nearer."""
+    """Whether a retreat has reached its target, or cannot get nearer."""
     near = np.abs(retreat.position - target).max() < _RETREATED
     return bool(near or np.abs(retreat.velocity).max() < _STANDS or retreat.reasons & _STOPPING)

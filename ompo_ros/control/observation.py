@@ -1,4 +1,4 @@
-"""Observations from what a robot publishes: joint states in any order, mapped by name, checked before use."""
+"""Observations from a robot's joint states, which are mapped by name and checked before use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BadJointState(ValueError):
 
 
 class ForeignJointState(BadJointState):
-    """Joint states of something else, such as a gripper that shares the topic: not a fault of the arm."""
+    """Joint states of another device on the topic, such as a gripper: not a fault of the arm."""
 
 
 class JointStateReader:
@@ -30,7 +30,7 @@ class JointStateReader:
     def read(
         self, names: Sequence[str], position: Sequence[float], velocity: Sequence[float]
     ) -> tuple[FloatArray, FloatArray]:
-        """Give positions and velocities (7,) in the robot's order."""
+        """Positions and velocities (7,) in the robot's order."""
         if tuple(names) != self._names:
             self._index = self._places(list(names))
             self._names = tuple(names)
@@ -58,5 +58,5 @@ class JointStateReader:
 
 
 def observe(task: Task, position: FloatArray, velocity: FloatArray, cube: FloatArray, goal: FloatArray) -> Float32Array:
-    """Build one observation in the contract's order; `cube` is only looked at where the task has one."""
+    """Build one observation in the contract's order; `cube` is used only if the task has one."""
     return task.observation(position, velocity, end_effector_position(position), cube, goal)

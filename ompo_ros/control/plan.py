@@ -14,7 +14,7 @@ _NEXT: Final = 1e-6  # s
 
 @dataclass(frozen=True)
 class Moment:
-    """Where a motion is at one time: seconds of the caller's clock, and (7,) rad, rad/s, rad/s^2."""
+    """A motion's state at one time: seconds of the caller's clock, and (7,) rad, rad/s, rad/s^2."""
 
     time: float
     position: FloatArray
@@ -24,7 +24,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Plan:
-    """Knots with constant jerk between them; before the first the arm is on its way there, after the last it rests."""
+    """Knots with constant jerk between them; the arm moves to the first one and rests at the last."""
 
     times: FloatArray  # (n,)
     positions: FloatArray  # (n, 7)
@@ -79,7 +79,7 @@ class Plan:
         return replace(self, times=self.times + seconds)
 
     def between(self, start: float, end: float) -> list[Moment]:
-        """The knots after `start` and before `end`, none nearer to them than a message can say."""
+        """The knots between `start` and `end`, none closer to them than a message's time resolution."""
         chosen = np.flatnonzero((self.times > start + _NEXT) & (self.times < end - _NEXT))
         return [
             Moment(float(self.times[i]), self.positions[i], self.velocities[i], self.accelerations[i]) for i in chosen

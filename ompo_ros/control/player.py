@@ -1,4 +1,4 @@
-"""Plays episodes on the arm: explores with the newest policy, or evaluates one; knows which goal, and who acts."""
+"""Plays episodes on the arm: explores with the newest policy, or evaluates one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ompo_ros.task.acting import Policy
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import Float32Array, Task
 
-_MAX_GAP: Final = 2.0  # periods between two steps; beyond, an action acted longer than the task says
+_MAX_GAP: Final = 2.0  # periods between two steps; beyond it, an action lasted longer than the task allows
 
 
 @dataclass
 class EvaluationRun:
-    """Deterministic episodes of one policy, all from the same seed, so that two policies meet the same goals."""
+    """Deterministic episodes of one policy from a fixed seed, so that all policies get the same goals."""
 
     policy: Policy
     wanted: int
@@ -34,13 +34,13 @@ class EvaluationRun:
 
 
 class Player:
-    """One episode at a time, step by step; how the arm gets home in between is another's business."""
+    """One episode at a time, step by step; homing in between is done elsewhere."""
 
     def __init__(self, task: Task, period: float, *, seed: int, max_steps: int) -> None:
         self.policy: Policy | None = None  # the one that explores
         self.target_steps = 0  # that were explored
         self.evaluation: EvaluationRun | None = None
-        self.may_explore = True  # or has to wait for its learner
+        self.may_explore = True  # or wait for the learner
         self._task, self._period, self._seed, self._max_steps = task, period, seed, max_steps
         self._rng = np.random.default_rng(seed)
         self._episode: EpisodeRecorder | None = None
@@ -48,7 +48,7 @@ class Player:
         self._last_step = 0.0
 
     def evaluate(self, policy: Policy, episodes: int) -> EvaluationRun:
-        """Play `episodes` deterministic ones as soon as the running one has ended."""
+        """Play `episodes` deterministic ones after the current one."""
         self.evaluation = EvaluationRun(policy, episodes, np.random.default_rng((self._seed, 1)))
         return self.evaluation
 
@@ -62,7 +62,7 @@ class Player:
 
     @property
     def has_work(self) -> bool:
-        """Whether there is anything to play; an episode once begun is, unless its evaluation was stopped."""
+        """Whether there is an episode to play; a begun one continues unless its evaluation was stopped."""
         if self._episode is not None:
             return self.evaluation is not None or not self._episode.deterministic
         exploring = self.policy is not None and not self.exploration_done
@@ -74,21 +74,21 @@ class Player:
         return self.may_explore or self._pending() is not None
 
     def doubt(self, now: float) -> str:
-        """Say why the episode under way cannot go on at `now`."""
+        """Say why the current episode cannot continue at `now`."""
         gap = now - self._last_step
         if self._episode is None or gap <= _MAX_GAP * self._period:
             return ""
         return f"{gap:.3f} s between two steps of {self._period:.3f} s"
 
     def begin(self) -> None:
-        """Draw a goal; an evaluation that waits goes first."""
+        """Draw a goal; a waiting evaluation goes first."""
         evaluation = self._pending()
         rng = self._rng if evaluation is None else evaluation.rng
         self.goal = self._task.goals(rng.random((1, 3)))[0]
         self._episode = EpisodeRecorder(self._task, deterministic=evaluation is not None)
 
     def step(self, state: ArmState, cube: FloatArray | None, now: float) -> FloatArray | PlayedEpisode:
-        """Give the action (7,) of the next period, or the episode that has ended."""
+        """The action (7,) of the next period, or the finished episode."""
         episode, goal = self._episode, self.goal
         assert episode is not None and goal is not None  # noqa: PT018, S101 - `begin` comes first
         self._last_step = now
@@ -100,7 +100,7 @@ class Player:
         return action.astype(np.float64)
 
     def drop(self) -> PlayedEpisode | None:
-        """Break off the episode under way, if there is one."""
+        """Interrupt the current episode, if there is one."""
         if self._episode is None:
             return None
         dropped, self._episode = self._episode.drop(), None

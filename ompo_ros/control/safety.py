@@ -1,8 +1,8 @@
-"""The safety filter: whatever is proposed, what comes out is a motion the arm may make and can always stop.
+"""The safety filter: turns any proposal into a motion within the limits that can always be stopped.
 
-Each command changes the velocity from where the driver will be by then, in elapsed time, such that velocity,
-acceleration and jerk keep their limits, and braking from there ends within the position limits and in the workspace.
-Where no new motion passes, the last one goes on: it ends at rest, and was checked when it was made.
+Each command starts from the driver's state at that time, in elapsed time. Velocity, acceleration and jerk keep their
+limits, and braking from there ends within the position limits and the workspace. If no new motion passes, the last one
+continues: it ends at rest and was checked when it was made.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ompo_ros.control.workspace import Workspace
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
 
-_MARGIN: Final = 1e-4  # rad of the position limits left to what lies between two looks at a plan
-_REACHED: Final = 1e-9  # rad/s by which a proposal may miss a bound without being called changed
-_POSSIBLE: Final = 25  # commands without acknowledgement, beyond which it is not known which one the driver holds
+_MARGIN: Final = 1e-4  # rad of the position limits reserved for the motion between two checked points
+_REACHED: Final = 1e-9  # rad/s by which a proposal may exceed a bound without counting as changed
+_POSSIBLE: Final = 25  # unacknowledged commands beyond which the driver's setpoint is unknown
 _BLENDS: Final = (1.0, 0.5, 0.25, 0.125)  # shares of a proposal tried at the workspace's border, before braking
 
 
 class Reason(str, Enum):
-    """Why a command is not what was proposed."""
+    """Why a command differs from the proposal."""
 
     POSITION = "position limit"
     VELOCITY = "velocity limit"
@@ -46,16 +46,20 @@ class Reason(str, Enum):
 
 @dataclass(frozen=True)
 class ArmState:
-    """Joint positions and velocities (7,), and when they were received, in seconds of the caller's clock."""
+    """Joint positions and velocities (7,), and their time of arrival in seconds of the caller's clock."""
 
     position: FloatArray
     velocity: FloatArray
     time: float
 
+    def at(self, now: float) -> ArmState:
+        """The state at `now` if the velocity stays: drivers publish at a rate of their own, so states have ages."""
+        return ArmState(self.position + (now - self.time) * self.velocity, self.velocity, now)
+
 
 @dataclass(frozen=True)
 class SafeCommand:
-    """The next setpoint and its velocity, the knots after it that bring the arm to rest, and what was changed."""
+    """The next setpoint and its velocity, the knots that bring the arm to rest, and the reasons for changes."""
 
     time: float  # s of the caller's clock, from which the knots count
     position: FloatArray
@@ -70,7 +74,7 @@ class SafeCommand:
 
 
 class SafetyFilter:
-    """Stands between policy and robot, always; knows what its driver was told and counts what it changed."""
+    """Checks every command between policy and robot; tracks the driver's state and counts changes."""
 
     def __init__(self, robot: Robot, speed_scale: float = 1.0) -> None:
         if not 0.0 < speed_scale <= 1.0:
@@ -86,10 +90,10 @@ class SafetyFilter:
         self._step_binds = by_step < by_velocity
         self._vmax = np.maximum(np.minimum(by_velocity, by_step), 0.0)
         self._workspace = Workspace(robot)
-        self._plan: Plan | None = None  # what the driver does; None while it is not known where the arm is
-        self._former: Plan | None = None  # the one before, in case the newest command never leaves
+        self._plan: Plan | None = None  # the driver's motion; None while the arm's position is unknown
+        self._former: Plan | None = None  # the previous one, in case the newest command is never sent
         self._possible: list[Plan] = []  # what the driver may hold: the last acknowledged command and those since
-        self.delivered = True  # whether the driver has acknowledged the last command; set by who sends it
+        self.delivered = True  # whether the driver has acknowledged the last command; set by the sender
         self._setpoint: FloatArray = np.zeros(JOINTS)
         self._velocity: FloatArray = np.zeros(JOINTS)
         self._hold_first = self._held_first = False  # whether the next command, and the last one, may only hold
@@ -99,15 +103,15 @@ class SafetyFilter:
         self.changed: Counter[Reason] = Counter()
 
     def forget(self) -> None:
-        """Begin anew from where the arm is measured next: after others may have moved it."""
+        """Restart from the next measured position, after others may have moved the arm."""
         self._plan = self._former = None
         self._possible = []
 
     def resume(self, measured: FloatArray, *, moved: bool) -> None:
-        """Go on after a stand: from where the driver holds the arm, if it is known and nobody has `moved` it.
+        """Resume after a stop from the driver's setpoint, if it is known and the arm was not `moved`.
 
-        Of all commands the driver may hold, it holds the one nearest to where the arm is. Where there are several, the
-        first new command only holds: two near ones cannot be told apart.
+        Of the possible setpoints, the nearest to the arm is assumed. If there are several, the first new command only
+        holds, because two close ones cannot be distinguished.
         """
         self._note_arrival()
         self._hold_first = len(self._possible) > 1
@@ -118,7 +122,7 @@ class SafetyFilter:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the driver may hold one of several commands, because the last ones were not acknowledged."""
+        """Whether the driver's setpoint is uncertain, because the last commands were not acknowledged."""
         return not self.delivered and len(self._possible) > 1
 
     def _note_arrival(self) -> None:
@@ -126,31 +130,31 @@ class SafetyFilter:
             self._possible = [self._plan]
 
     def sent(self, at: float) -> None:
-        """Note when the last command left, which is a little after its tick."""
+        """Record when the last command was sent, shortly after its tick."""
         if self._plan is not None:
             self._plan = self.driver.sent(self._plan, at)
             self._possible[-1:] = [self._plan]
 
     def withdraw(self) -> None:
-        """Take the last command back: it was not sent, so the driver goes on with the one before."""
+        """Undo the last command, which was not sent; the driver continues with the previous one."""
         if self._possible:
             self._possible.pop()
         self._plan, self._hold_first = self._former, self._held_first
 
     def commanded(self, state: ArmState) -> FloatArray:
-        """The last setpoint; before any command, where the arm is."""
+        """The last setpoint, or the arm's position before any command."""
         return np.clip(state.position, self._low, self._high) if self._plan is None else self._setpoint.copy()
 
     def reference(self, now: float) -> FloatArray | None:
-        """Where the driver has the arm at `now`, as far as commands decide; None before any command."""
+        """The driver's commanded state at `now`; None before any command."""
         return None if self._plan is None else self._plan.at(now).position
 
     def rest_time(self) -> float:
-        """When the driver has played out what it was told."""
+        """When the driver's motion ends."""
         return -np.inf if self._plan is None else self._plan.end
 
     def beyond_limits(self, position: FloatArray) -> float:
-        """How far (rad) the worst joint of a measured position (7,) is outside its limits."""
+        """How far (rad) the worst joint of a position (7,) is outside its limits."""
         return float(np.maximum(self._low - position, position - self._high).max(initial=0.0))
 
     def filter(
@@ -158,8 +162,8 @@ class SafetyFilter:
     ) -> SafeCommand | None:
         """Turn a proposed position (7,) into a safe one; no proposal means brake and hold.
 
-        None until a first sound state has shown where the arm is: nothing can be commanded safely before. A `retreat`
-        may go on although the arm does not follow: it leads back to it.
+        None until a first valid state: nothing can be commanded safely before. A `retreat` may continue although the
+        arm does not follow, because it leads the driver back to the arm.
         """
         self.calls += 1
         self._note_arrival()
@@ -181,13 +185,13 @@ class SafetyFilter:
         return self._command(reasons)
 
     def _meet(self, state: ArmState, now: float) -> Plan:
-        """Start where the arm is; a driver that was commanded before may still stand where it was sent."""
+        """Start at the arm's position; a driver that was commanded before may still hold another one."""
         position = np.clip(state.position, self._low, self._high)
         distance = float(np.abs(self._setpoint - position).max()) if np.isfinite(self._time) else 0.0
         return self.driver.meet(position, min(distance, self._robot.max_lead), now)
 
     def _too_early(self, plan: Plan, now: float) -> SafeCommand:
-        """Leave the driver what it has; after a clock was set back, go on as if no time had passed."""
+        """Keep the driver's motion; after the clock was set back, continue as if no time had passed."""
         if np.isfinite(now) and now < self._time - self._period:
             self._possible = [possible.shifted(now - self._time) for possible in self._possible]
             self._plan, self._time = plan.shifted(now - self._time), now
@@ -238,7 +242,7 @@ class SafetyFilter:
         yield braked
 
     def _bounds(self, start: Start, braked: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The velocities (7,) from which every joint still stops in time; braking is always among them."""
+        """The velocities (7,) from which every joint still stops in time; braking is always possible."""
         low = np.maximum(np.maximum(-self._vmax, start.slowest), -self._stoppable(start.setpoint - self._low))
         high = np.minimum(np.minimum(self._vmax, start.fastest), self._stoppable(self._high - start.setpoint))
         return np.minimum(low, braked), np.maximum(high, braked)
@@ -255,7 +259,7 @@ class SafetyFilter:
         return np.maximum(speed, 0.0)
 
     def _binding(self, wanted: FloatArray, given: FloatArray, start: Start) -> set[Reason]:
-        """Which limits made the difference, judged joint by joint."""
+        """The limits that changed the proposal, joint by joint."""
         changed = np.abs(wanted - given) > _REACHED
         if not changed.any():
             return set()
@@ -278,7 +282,7 @@ class SafetyFilter:
         return bool(within and slow and self._workspace.never_further_out(positions[:: self.driver.looks]))
 
     def _slide(self, end: FloatArray, velocity: FloatArray, braked: FloatArray) -> FloatArray:
-        """Take out of a motion what leads from its `end` further out of the workspace."""
+        """Remove the part of a motion that leads further out of the workspace from its `end`."""
         way_out = self._workspace.way_out(end)
         steepness, outward = float(way_out @ way_out), float(way_out @ (velocity - braked))
         if steepness <= 0.0 or outward <= 0.0:

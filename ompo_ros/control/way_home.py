@@ -1,4 +1,4 @@
-"""Brings the arm home before an episode: straight, or by other postures where that is barred, until it is at rest."""
+"""Brings the arm home to rest before an episode: straight, or via other postures if that way is blocked."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS
 
 _HOME: Final = 0.05  # rad from home at which an episode may begin
-_REST: Final = 0.1  # rad/s from tick to tick: within one, an arm that is commanded anew each time always trembles
-_SETTLE: Final = 1.0  # s that an arm may take to come to rest at home
-_ROUGHLY_HOME: Final = 0.15  # rad: an arm that trembles or sags this much may begin after that time all the same
-_BARRED: Final = 1.0  # s without progress on the way home until another way is tried
-_DETOURS: Final = 20  # tried before somebody is asked for a hand
-_PROGRESS: Final = 0.02  # share of the way that counts as progress: an arm that presses on something still creeps
+_REST: Final = 0.1  # rad/s from tick to tick; within a tick a commanded arm always vibrates
+_SETTLE: Final = 1.0  # s allowed to come to rest at home
+_ROUGHLY_HOME: Final = 0.15  # rad: an arm that vibrates or sags this much may still begin after that time
+_BARRED: Final = 1.0  # s without progress before another way is tried
+_DETOURS: Final = 20  # ways tried before the user has to help
+_PROGRESS: Final = 0.02  # share of the way that counts as progress, since an arm that presses on something still creeps
 
 
 class NoWayHome(Exception):
-    """Every posture to go by was tried, or there is none inside the workspace."""
+    """All postures were tried, or none lies inside the workspace."""
 
 
 class WayHome:
-    """One arm's way home: `begin` it, then ask at each tick whether the arm is there, and where to go next."""
+    """One arm's way home: call `begin`, then at each tick ask whether it has arrived, and for the next setpoint."""
 
     def __init__(self, motion: Motion, speed_scale: float) -> None:
         self._motion, self._robot, self._speed_scale = motion, motion.robot, speed_scale
         self._workspace = Workspace(motion.robot)
         self._homing = Homing(motion.robot, motion.robot.home)
         self._on_detour = False
-        self._detours = 0  # that were tried since the arm was last home, and did not help
-        self._progress, self._progressed = 0.0, 0.0  # how far the way was gone, and when that was
+        self._detours = 0  # tried without success since the arm was last home
+        self._progress, self._progressed = 0.0, 0.0  # progress so far, and its time
         self._settled_by = np.inf
         self._last_position: FloatArray = np.full(JOINTS, np.inf)  # at the tick before
-        self.problem = ""  # why the arm is not home although its commands are
+        self.problem = ""  # why the arm is not home although its setpoint is
 
     def begin(self, state: ArmState) -> None:
-        """Set out from where the arm was last commanded to."""
+        """Start from the last commanded position."""
         self._set_out(state, Homing(self._robot, self._motion.filter.commanded(state), self._speed_scale))
         self._on_detour, self._settled_by = False, np.inf
 
     def arrived(self, state: ArmState, now: float) -> bool:
-        """Whether the arm is home and at rest, or as near as it will come; NoWayHome where it never will be."""
+        """Whether the arm is at rest at home, or as near as it gets; raises NoWayHome if it cannot get there."""
         self.problem = ""
         if self._on_detour and self._homing.arrived:
             self.begin(state)
@@ -58,7 +58,7 @@ class WayHome:
         return False
 
     def next(self, state: ArmState) -> FloatArray:
-        """Give the next setpoint (7,)."""
+        """The next setpoint (7,)."""
         return self._homing.next(state.position)
 
     def _set_out(self, state: ArmState, homing: Homing) -> None:
@@ -66,11 +66,11 @@ class WayHome:
         self._progress, self._progressed = -1.0, state.time
 
     def _find_a_way(self, state: ArmState) -> None:
-        """Go by another posture, each time a new one, where the workspace or a thing bars the straight way."""
+        """Try another posture, a new one each time, if the workspace or an obstacle blocks the straight way."""
         if self._homing.progress > self._progress + _PROGRESS or self._homing.arrived:
             self._progress, self._progressed = self._homing.progress, state.time
         elif state.time - self._progressed > _BARRED:
-            start = state.position  # give up what the commands were ahead: the arm may be pressing on something
+            start = state.position  # drop the commands' lead: the arm may be pressing on something
             via = detour(self._robot, self._workspace, start, self._detours)
             if via is None or self._detours == _DETOURS:
                 self._detours = 0

@@ -1,1 +1,1 @@
-"""Runs and what is told of them, without ROS."""
+"""Runs without ROS, and the records and reports of all runs."""

@@ -1,8 +1,8 @@
-"""Rehearses gaps x methods x seeds in parallel processes and says which method adapts how fast.
+"""Rehearses gaps x methods x seeds in parallel processes, and reports how fast each method adapts.
 
 Usage: python -m ompo_ros.experiments.compare --gaps creeping mujoco:hidden --methods sac ompo_belief --seeds 0 1 2
-Each run's rows join the CSV file in one write; started again, it makes the runs that are missing. `--report` makes none
-and only draws table and figure, beside the CSV file, from what is there.
+Each run's rows are added to the CSV file in one write. Started again, it makes the missing runs. `--report` makes no
+runs and only draws table and figure beside the CSV file.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from ompo_ros.sim.gaps import WANTED, benchmark
 from ompo_ros.sim.stand_in import SIMULATORS
 from ompo_ros.transitions import Origin
 
-BENCHMARK = "benchmark"  # the gaps nobody chose
+BENCHMARK = "benchmark"  # the benchmark of ompo_ros.sim.gaps
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A target: which simulator, which domain file."""
+    """A target: a simulator and a domain file."""
 
     simulator: str
     domain: str
@@ -44,7 +44,7 @@ class Gap:
         """Read `simulator:domain`, or a domain alone for panda-gym's arm."""
         simulator, _, domain = text.rpartition(":")
         if simulator and simulator not in SIMULATORS:
-            raise argparse.ArgumentTypeError(f"{simulator} is no simulator: {', '.join(SIMULATORS)} are")
+            raise argparse.ArgumentTypeError(f"{simulator} is not a simulator: choose {', '.join(SIMULATORS)}")
         return cls(simulator or SIMULATORS[0], domain)
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ def _evaluated(job: Job, rig: Rig, agent: Agent, sources: Sources, steps: int, b
 
 
 def point_of(job: Job, agent: Agent, sources: Sources, steps: int, begun: float) -> Point:
-    """What a run has cost and knows by now; success is for others to add."""
+    """A run's costs and metrics so far; the caller adds success."""
     figures = agent.rating.readings(agent.normalizer) if agent.rating is not None else {}
     metrics = Metrics(figures)
     error = sources.belief.prediction_error if sources.belief is not None else None
@@ -123,7 +123,7 @@ def point_of(job: Job, agent: Agent, sources: Sources, steps: int, begun: float)
 
 
 def missing(jobs: Sequence[Job], path: Path) -> list[Job]:
-    """The jobs whose runs are not in the file; ValueError where the file holds runs of another protocol."""
+    """The jobs without runs in the file; ValueError if the file holds runs of another protocol."""
     done = runs(read(path))
     for job in jobs:
         run = done.get((str(job.gap), job.method, job.seed))
@@ -143,9 +143,9 @@ def _is_of(run: Sequence[Point], protocol: Protocol) -> bool:
 
 
 def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job], list[Point]] = play) -> None:
-    """Make the missing runs; a run that fails is told of and made again at the next start."""
+    """Make the missing runs; a failed run is reported and made again at the next start."""
     left = missing(jobs, path)
-    sys.stderr.write(f"{len(jobs) - len(left)} of {len(jobs)} runs are there\n")
+    sys.stderr.write(f"{len(jobs) - len(left)} of {len(jobs)} runs are done\n")
     begun = time.monotonic()
     with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=1) as pool:
         waiting = [(job, pool.apply_async(make, (job,))) for job in left]
@@ -207,7 +207,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--source-ratio", type=float, default=protocol.source_ratio)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("docs/results/comparison.csv"))
-    parser.add_argument("--report", action="store_true", help="only draw what is there")
+    parser.add_argument("--report", action="store_true", help="only draw table and figure")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""A comparison's results: rows of a CSV file, and what they say of each method."""
+"""A comparison's results: rows of a CSV file, and their summary for each method."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Point:
     weight_target: float
     weight_source: float
     seconds: float  # of the whole run so far, on one core
-    held: str  # why the arm could not go on; success is then 0
+    held: str  # why the arm was held; success is then 0
 
     @property
     def run(self) -> RunKey:
@@ -55,7 +55,7 @@ _COLUMNS: Final = [
 
 
 def read(path: Path) -> list[Point]:
-    """All whole rows; a line that was cut is left out."""
+    """All whole rows; an incomplete line is skipped."""
     if not path.exists():
         return []
     lines = path.read_text().splitlines(keepends=True)
@@ -69,7 +69,7 @@ def read(path: Path) -> list[Point]:
 
 
 def append(path: Path, points: Sequence[Point]) -> None:
-    """Add a run's rows in one write: a run is there whole or not at all."""
+    """Add a run's rows in one write, so that a run is whole or missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -118,7 +118,7 @@ def interval(by_gap: Mapping[str, Sequence[float]], seed: int = 0) -> tuple[floa
 
 
 def success_at(run: Sequence[Point], steps: int) -> float | None:
-    """Success at a point; a run that was held has none of it from then on."""
+    """Success at a point; 0 after the arm was held."""
     for point in run:
         if point.target_steps == steps:
             return point.success
@@ -126,7 +126,7 @@ def success_at(run: Sequence[Point], steps: int) -> float | None:
 
 
 def steps_to_good(run: Sequence[Point]) -> float:
-    """Target steps after which a run first reached `GOOD`; infinite where it never did."""
+    """Target steps after which a run first reached `GOOD`; infinite if never."""
     return next((float(point.target_steps) for point in run if point.success >= GOOD), float("inf"))
 
 
@@ -137,7 +137,7 @@ def fell(run: Sequence[Point]) -> bool:
 
 
 def table(points: Sequence[Point], steps: Sequence[int], order: Sequence[str]) -> str:
-    """One row a method, in Markdown: interquartile means with intervals, and how the worst run went."""
+    """One row per method, in Markdown: interquartile means with intervals, and the worst run."""
     grouped = runs(points)
     shown = [method for method in order if any(key[1] == method for key in grouped)]
     heads = ["method", "runs", *(f"after {count:,}" for count in steps)]

@@ -14,7 +14,7 @@ COLUMNS = 4
 
 
 def figure(points: Sequence[Point], order: Sequence[str]) -> bytes:
-    """Success over target steps, one panel a gap and one for all of them, as a PNG."""
+    """Success over target steps, one panel per gap and one for all of them, as a PNG."""
     grouped = runs(points)
     gaps = sorted({gap for gap, _, _ in grouped})
     panels = (["all gaps"] if len(gaps) > 1 else []) + gaps

@@ -1,8 +1,8 @@
-"""Lets methods follow an arm that changes while it works, and says how well each keeps up.
+"""Measures how well methods follow an arm that changes while it works.
 
 Usage: python -m ompo_ros.experiments.drift [--methods sac ompo_belief] [--seeds 0 1] [--episodes 300]
 No evaluation interrupts the arm: success is that of the episodes it plays and learns from. A row of the CSV file is the
-mean of ten episodes; started again, it makes the runs that are missing. `--report` only draws what is there.
+mean of ten episodes. Started again, it makes the missing runs. `--report` only draws table and figure.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from ompo_ros.learning import Agent
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
 
 BLOCK: Final = 10  # episodes of a row
-HALF_LIFE: Final = 500.0  # target steps after which a belief's evidence counts half
+HALF_LIFE: Final = 500.0  # target steps after which the weight of a belief's evidence is halved
 JUMP: Final = 100  # the episode at which the arm's load changes at once, as in config/domains/drifting.yaml
-BEFORE: Final = 3  # rows before a jump that say what is to be recovered
+BEFORE: Final = 3  # rows before a jump that define the level to recover
 WITHIN: Final = 0.05  # of success
 
 
 class Frozen(AgentPolicy):
-    """The shipped policy as it would be deployed: it neither learns nor explores."""
+    """The shipped policy as deployed, without learning or exploration."""
 
     def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
         return self.act(obs)
 
 
 def follow(job: Job) -> list[Point]:
-    """Play one run; a row for every ten episodes."""
+    """Play one run; one row per ten episodes."""
     method, begun = DRIFTING[job.method], time.process_time()
     rig, agent, sources = make_rehearsal(
         method.config, job.protocol.pretrained, job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
@@ -66,14 +66,14 @@ def follow(job: Job) -> list[Point]:
 
 
 def _frozen(rig: Rig, agent: Agent, target_steps: int) -> Iterator[int]:
-    """Play a policy that stays as it is; gives the target's steps after each whole episode."""
+    """Play a fixed policy; yields the target's steps after each whole episode."""
     rig.collector.player.policy = Frozen(agent)
     whole = (episode.steps for episode in rig.episodes() if episode.transitions is not None)
     yield from itertools.islice(itertools.accumulate(whole), target_steps // EPISODE_STEPS)
 
 
 def recovery(run: Sequence[Point], jump: int) -> float:
-    """Episodes after a jump until ten of them succeed as those before it did; infinite if never."""
+    """Episodes after a jump until ten of them succeed as often as before; infinite if never."""
     after = [point for point in run if point.target_steps > jump * EPISODE_STEPS]
     before = [point.success for point in run if point.target_steps <= jump * EPISODE_STEPS][-BEFORE:]
     if not after or not before:
@@ -86,7 +86,7 @@ def recovery(run: Sequence[Point], jump: int) -> float:
 
 
 def table(points: Sequence[Point]) -> str:
-    """One row a method, in Markdown."""
+    """One row per method, in Markdown."""
     heads = ["method", "runs", "success, all episodes", "worst run", "episodes to recover from the jump, each run"]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     grouped = runs(points)
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--source-ratio", type=float, default=10.0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("docs/results/drift.csv"))
-    parser.add_argument("--report", action="store_true", help="only draw what is there")
+    parser.add_argument("--report", action="store_true", help="only draw table and figure")
     arguments = parser.parse_args()
     if not arguments.report:
         points = tuple(range(0, arguments.episodes * EPISODE_STEPS + 1, BLOCK * EPISODE_STEPS))

@@ -1,8 +1,8 @@
-"""Finds the gaps of the benchmark: draws arms by a seed, one after the other, and keeps those that count.
+"""Finds the gaps of the benchmark: draws arms by a seed and keeps those that count.
 
 Usage: python -m ompo_ros.experiments.gaps [--folder config/domains/gaps]
-The rule and the distributions stand in ompo_ros.sim.gaps. Every candidate is recorded with its figures; a search that
-was interrupted goes on after the last one.
+The rule and the distributions are in ompo_ros.sim.gaps. Every candidate is recorded with its figures; an interrupted
+search continues after the last one.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def shipped_agent(seed: int) -> Agent:
 
 
 def make_rig(simulator: str, domain: Domain, seed: int) -> Rig:
-    """The stand-in of a candidate, and who moves it."""
+    """The stand-in of a candidate and its collector."""
     task, robot = Task("reach", "dense"), load_robot("panda")
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     return Rig(arm, Collector(robot, task, seed=seed))
 
 
 def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
-    """Success after training on this arm alone, and the steps that took: the first that suffice, or all there are."""
+    """Success after training on this arm alone, and the steps used: the first that suffice, or all."""
     rig.collector.player.policy = AgentPolicy(agent)
     success, steps, playing = 0.0, 0, rig.episodes()
     while steps < LONGEST:
@@ -73,7 +73,7 @@ def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
 
 
 def measure(kind: str, index: int, folder: Path) -> dict[str, str]:
-    """Draw a candidate, judge it, and leave its domain file if it counts."""
+    """Draw a candidate, judge it, and write its domain file if it counts."""
     simulator, drawn = gaps.simulator_of(index), gaps.draw_gap(kind, index)
     rig, agent = make_rig(simulator, drawn, index), shipped_agent(index)
     shipped, trained, steps = 0.0, 0.0, 0
@@ -100,7 +100,7 @@ def _write_record(rows: list[dict[str, str]], folder: Path) -> None:
 
 
 def search(folder: Path) -> None:
-    """Measure candidates in order, each kind in a process of its own, until as many of each count as wanted."""
+    """Measure candidates in order, each kind in its own process, until enough of each count."""
     rows = gaps.read_record(folder)
 
     def ask(kind: str) -> None:
@@ -124,7 +124,7 @@ def search(folder: Path) -> None:
 
 
 def main() -> None:
-    """Search, or go on with it."""
+    """Start or continue the search."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path(gaps.FOLDER))
     search(parser.parse_args().folder)

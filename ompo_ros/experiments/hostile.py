@@ -1,8 +1,8 @@
-"""Drives the policy controller through everything that may go wrong with its time, its arm and its policies.
+"""Tests the policy controller against faults of time, arm and policies.
 
 Random and trained policies, swaps, stalls of 0.05 to 2 s, ticks 20 to 80 ms apart, clocks set forward and back, blocked
-arms, lost states, disabling. The motion that a driver makes of the messages is rebuilt at 1 kHz by the fault campaign's
-judge, which shares no code with the safety filter, and held against the preset's limits.
+arms, lost states, disabling. The fault campaign's judge, which shares no code with the safety filter, reconstructs the
+driver's motion at 1 kHz and checks it against the preset's limits.
 
 Prints a line for each arm and driver, then one JSON object: {"ticks": .., "samples": .., "limit_violations": ..}.
 """
@@ -39,13 +39,13 @@ STRETCH: Final = 2000  # ticks that are judged together; each begins with an arm
 _JOB: Final = 20  # stretches that a process plays at a time
 _LAG: Final = 0.03  # s by which the arm follows its driver
 _ON_THE_WAY: Final = 0.01  # s that a message may take
-_TABLE_EVERY: Final = 10  # samples between two looks at the table
+_TABLE_EVERY: Final = 10  # samples between two checks against the table
 _ABOVE: Final = 0.02  # m above the table that an arm starts
-_CLOCKS: Final = (-3600.0, -1.0, 0.5, 3600.0)  # s that somebody sets the machine's clock by
+_CLOCKS: Final = (-3600.0, -1.0, 0.5, 3600.0)  # s by which the machine's clock is set
 
 
 class Noise:
-    """A policy without sense: it changes its mind now and then, and sometimes asks for nonsense."""
+    """A random policy that changes abruptly and sometimes returns invalid actions."""
 
     sha256 = "0" * 64
 
@@ -84,7 +84,7 @@ class Trained:
 
 @dataclass
 class Stretch:
-    """One arm from rest through `STRETCH` ticks; keeps the messages as a driver hears them."""
+    """One arm from rest through `STRETCH` ticks; records the messages as a driver receives them."""
 
     robot: Robot
     rng: np.random.Generator
@@ -100,7 +100,7 @@ class Stretch:
         drawn = self.robot.home + self.rng.uniform(-0.3, 0.3, 7)
         self.start = drawn if _height(drawn) > _ABOVE else self.robot.home
         self.now = 100.0
-        self._wall = 1e9  # what the machine's clock shows beyond the one that control runs on
+        self._wall = 1e9  # offset of the machine's clock from the control clock
         self._measured = self.start
         self._blocked_until = self._silent_until = -np.inf
 
@@ -145,7 +145,7 @@ class Stretch:
         return ArmState(self._measured, np.zeros(7), self.now + min(age, 0.0) - 0.005)
 
     def _deliver(self, command: SafeCommand) -> None:
-        """A node sends a little after its tick, and messages take their time; what is too late was withheld."""
+        """A node sends shortly after its tick, messages take time, and late ones are withheld."""
         motion = self.controller.motion
         sent = self.now + self.rng.uniform(0.0, 0.03 if self.rng.random() < 0.01 else 0.003)
         if sent > command.latest:
@@ -158,7 +158,7 @@ class Stretch:
         points = tuple(
             Point(knot.time - command.time, knot.position, knot.velocity, knot.acceleration) for knot in command.knots
         )
-        # The stamp is of the machine's clock, and so is what the driver holds it against on arrival.
+        # Stamp and driver both use the machine's clock.
         stamp, arrival = self._wall + command.time, sent + self.rng.uniform(0.0, _ON_THE_WAY)
         self.commands.append(Command(arrival, points, arrival - (self._wall + arrival - stamp)))
 
@@ -186,7 +186,7 @@ def _shipped() -> Agent:
 
 
 def _table_contacts(times: FloatArray, positions: FloatArray) -> list[Violation]:
-    """Where a sphere of the arm is below the table."""
+    """Times at which a sphere of the arm is below the table."""
     below = np.flatnonzero(_height(positions[::_TABLE_EVERY]) < 0.0)
     return [Violation(float(times[i * _TABLE_EVERY]), "table", 0, 1.0) for i in below]
 

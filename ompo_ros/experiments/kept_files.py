@@ -1,4 +1,4 @@
-"""Copies of the user's presets and domain files in a run's folder: the files given may change or go."""
+"""Copies of the user's presets and domain files in a run's folder, since the originals may change."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def is_path(value: object) -> bool:
 
 
 def kept_copy(folder: Path, kind: str, value: str) -> str:
-    """The run's copy of a file; empty where it has none."""
+    """The run's copy of a file; empty if there is none."""
     path = _place(folder, kind, value)
     return str(path) if is_path(value) and path.exists() else ""
 
 
 def keep_files(folder: Path, named: Iterable[tuple[str, str]]) -> None:
-    """Copy what is named by path; the name stays, since it is the robot's or the domain's."""
+    """Copy the files given by path; they keep their names, which are the robot's or the domain's."""
     sources: dict[Path, Path] = {}
     for kind, value in named:
         source = Path(value).resolve()

@@ -1,4 +1,4 @@
-"""What is compared: each method as a few settings over the same learner, and the protocol that is the same for all."""
+"""The compared methods, each as a few settings of the same learner, and their common protocol."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ompo_ros.learning import Config
 from ompo_ros.learning.pacing import Pacing
 
 WEIGHTED: Final = {"replay_temper": 0.5}
-PLAIN: Final = {"discrepancy": "bound", "replay_temper": 0.0, "target_share": -1.0}  # whatever a run's defaults are
+PLAIN: Final = {"discrepancy": "bound", "replay_temper": 0.0, "target_share": -1.0}  # independent of a run's defaults
 
 
 @dataclass(frozen=True)
 class Method:
-    """Settings that are the method's own; `adapts` is False for the shipped policy as it is."""
+    """A method's own settings; `adapts` is False for the fixed shipped policy."""
 
     own: Mapping[str, Any] = field(default_factory=dict)
     belief: bool = False
@@ -24,19 +24,19 @@ class Method:
 
     @property
     def config(self) -> Config:
-        """The learner of an adaptation run but for the method's own settings."""
+        """The learner of an adaptation run with the method's own settings."""
         return Config.from_dict({**node_settings("learner")["learning"], **PLAIN, **self.own})
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """What no method may have of its own: data, updates, start, evaluation."""
+    """Common to all methods: data, updates, initial networks, evaluation."""
 
     update_to_data: float
     source_ratio: float
     warmup: int
     points: tuple[int, ...] = (100, 150, 200, 250, 350, 500, 750, 1000)  # target steps at which policies are evaluated
-    reported: tuple[int, ...] = (100, 250, 500, 1000)  # with all episodes; the others only say when 95 % was reached
+    reported: tuple[int, ...] = (100, 250, 500, 1000)  # with all episodes; the others only show when 95 % was reached
     episodes: int = 50
     fewer_episodes: int = 25
     pretrained: str = "models/policies/panda_reach.safetensors"
@@ -60,7 +60,7 @@ DRIFTING: Final[Mapping[str, Method]] = {
     "sac_belief": Method({"algorithm": "sac"}, belief=True),
     "ompo_belief": Method({"algorithm": "ompo"}, belief=True),
 }
-"""What follows an arm that changes: alone on it, or with sources of a belief that forgets."""
+"""Methods for an arm that changes: on its data alone, or with sources from a belief that forgets."""
 
 METHODS: Final[Mapping[str, Method]] = {
     "shipped": Method(adapts=False),

@@ -1,4 +1,4 @@
-"""Trains the networks that adaptation starts from, in the randomized source alone, and measures them.
+"""Trains the initial networks of adaptation in the randomized source, and measures them.
 
 Usage: python -m ompo_ros.experiments.pretrain [--updates N] [--seed N] [--out FILE]
 """
@@ -35,17 +35,17 @@ PRETRAINING: dict[str, float | str] = {
 
 
 def node_settings(node: str) -> dict[str, Any]:
-    """What a node of an adaptation run is started with."""
+    """The parameters of a node in an adaptation run."""
     parameters = yaml.safe_load(resource_path("config/adapt.yaml").read_text())
     settings: dict[str, Any] = parameters[f"/**/{node}"]["ros__parameters"]
     return settings
 
 
 def train(updates: int, seed: int) -> Agent:
-    """SAC in the randomized source: with one kind of dynamics there is nothing for a discriminator to tell apart."""
+    """Train SAC in the randomized source: one kind of dynamics leaves a discriminator nothing to separate."""
     env = PandaVectorEnv(ARMS, "reach", "dense", "randomized")
     collection, rng = Collection(env, seed), np.random.default_rng(seed)
-    # Otherwise as the learner node will go on: networks trained by other settings would have to be learned anew.
+    # All other settings are the learner node's, so that it can continue with these networks.
     config = Config.from_dict({**node_settings("learner")["learning"], **PRETRAINING})
     agent = make_agent(config, env.contract.observation_size, env.contract.action_size, seed)
 

@@ -1,4 +1,4 @@
-"""What a run was like, as it goes: episodes on the target, the learner's figures, evaluations before and after."""
+"""The record of a run: episodes on the target, the learner's metrics, evaluations before and after."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-WINDOW = 20  # exploration episodes behind the running success and return
+WINDOW = 20  # exploration episodes in the running success and return
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class Episode:
-    """One row of episodes.csv: an exploration episode on the target, or one that was broken off."""
+    """One row of episodes.csv: an exploration episode on the target, whole or interrupted."""
 
     seconds: float  # since exploration began
     policy_version: int
     steps: int
-    dropped: int  # 1: broken off, 0: played to its end
+    dropped: int  # 1: interrupted, 0: whole
     success: int  # 0 or 1
     episode_return: float
 
 
 @dataclass
 class RunRecord:
-    """What the progress line and the report are made from; its size does not grow with the run."""
+    """The data of the progress line and the report; its size does not grow with the run."""
 
     target_steps: int  # asked for
     before: RecordedEvaluation | None = None

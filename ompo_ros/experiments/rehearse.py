@@ -1,4 +1,4 @@
-"""An adaptation run without ROS and faster than real time: the same collector, safety filter, stand-in and settings.
+"""An adaptation run without ROS, faster than real time, with the same collector, safety filter and settings.
 
 Usage: python -m ompo_ros.experiments.rehearse [--algorithm sac] [--belief] [--seed N] [--set name=value ...]
 Prints a line per evaluation, then one JSON object. One process, one thread: a seed's run can be repeated.
@@ -38,12 +38,12 @@ LONGEST = 120.0  # s on the stand-in's clock from one episode's end to the next
 
 
 class ArmHeld(RuntimeError):
-    """The collector waits for a hand that no rehearsal has; the message says why."""
+    """The collector waits for a person, which a rehearsal does not have; the message says why."""
 
 
 @dataclass
 class AgentPolicy:
-    """The learner's own actor in the place of an exported policy."""
+    """The learner's actor used as a policy."""
 
     agent: Agent
     version: int = 1
@@ -65,7 +65,7 @@ class Rig:
         collector.enabled = True
 
     def episodes(self) -> Iterator[PlayedEpisode]:
-        """Play on, and give each episode as it ends; ArmHeld if there will be no other."""
+        """Play episodes and yield each when it ends; raises ArmHeld if no other will follow."""
         began = self._arm.time
         while True:
             measured, now = self._arm.measured, self._arm.time
@@ -91,14 +91,14 @@ class Rig:
 
 
 class Sources:
-    """Simulated arms that play the learner's policy, as the prior has them or as the belief about the target does."""
+    """Simulated arms that play the learner's policy, drawn from the prior or from the belief about the target."""
 
     def __init__(self, env: PandaVectorEnv, seed: int, belief: Belief | None = None) -> None:
         self._env, self._seed, self.belief = env, seed, belief
         self._collection = Collection(env, seed)
 
     def learn_of(self, target: Transitions) -> None:
-        """Let the belief see what the target did; all arms begin anew with what it then believes."""
+        """Fit the belief to the target's transitions; all arms restart with the new belief."""
         if self.belief is not None:
             self.belief.observe(target)
             if self.belief.fit():
@@ -106,13 +106,13 @@ class Sources:
                 self._collection = Collection(self._env, self._seed + self.belief.fits * self._env.num_envs)
 
     def play(self, agent: Agent, budget: int) -> None:
-        """Give the agent source transitions until it has seen as many as it may."""
+        """Add source transitions to the agent up to its budget."""
         while agent.experience.seen[Origin.SOURCE] < budget:
             agent.observe(self._collection.run(agent.act, SOURCE_STEPS, policy_version=1)[0])
 
 
 def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing) -> Iterator[int]:
-    """Explore and learn in turns; gives the target's steps after every episode."""
+    """Explore and learn in turns; yields the target's steps after every episode."""
     rig.collector.player.policy = AgentPolicy(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
@@ -146,7 +146,7 @@ def make_rehearsal(
 
 
 def main() -> None:
-    """Rehearse once and tell how it went."""
+    """Rehearse once and print the results."""
     arguments = _parse()
     settings = node_settings("learner")
     pacing = Pacing(arguments.warmup, arguments.source_ratio, arguments.update_to_data, arguments.steps)
@@ -186,7 +186,7 @@ def _parse() -> argparse.Namespace:
     settings = node_settings("learner")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="ompo")
-    parser.add_argument("--belief", action="store_true", help="sources play what is believed of the target")
+    parser.add_argument("--belief", action="store_true", help="identify the target and draw the sources from it")
     parser.add_argument("--pretrained", default="models/policies/panda_reach.safetensors", help="or none")
     parser.add_argument("--simulator", choices=SIMULATORS, default="panda_gym")
     parser.add_argument("--domain", default="creeping")

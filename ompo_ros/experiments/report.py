@@ -9,6 +9,7 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from ompo_ros.experiments.belief_table import belief_section
 from ompo_ros.experiments.record import WINDOW, RecordedEvaluation, RunRecord, Sample
 from ompo_ros.experiments.run_folder import REPORT, RunFolder
 from ompo_ros.files import write_whole
@@ -19,7 +20,8 @@ POINTS = 2000  # of a curve at most: more than the picture shows
 def write_report(run: RunFolder, settings: Mapping[str, object]) -> Path:
     """Write the report and its curves into the run's folder; returns the report's path."""
     path = run.path / REPORT
-    write_whole(path, report(run.record, settings).encode())
+    lines = [report(run.record, settings), *belief_section(run.path, settings)]
+    write_whole(path, "\n".join(lines).encode())
     write_whole(run.path / "curves.png", curves(run.record, run.samples))
     return path
 

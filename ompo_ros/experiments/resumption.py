@@ -1,4 +1,4 @@
-"""What a run was started with: kept in its folder, and the settings of the run that goes on with it."""
+"""A run's arguments and files, kept in its folder for the launch that resumes it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ompo_ros.files import write_whole
 
 ARGUMENTS = "launch.json"
 PARAMETERS = "params.yaml"
-# What a run has learned is of these; a run with others is another run. The parameter file is one of them, by content.
+# Arguments that define a run; with others it is another run. The parameter file is one of them, by content.
 DEFINING = ("task", "reward", "target", "target_domain", "robot", "setting", "algorithm", "pretrained", "seed")
 FILES = {"robot": "robots", "target_domain": "domains"}  # arguments that may name a file, and its kind
 _OF_THE_COMMAND = ("resume", "run_dir")  # never kept
 
 
 class CannotResume(ValueError):
-    """A run that cannot be gone on with as asked; the message says what to do."""
+    """A run that cannot be resumed as asked; the message says what to do."""
 
 
 def holds_run(folder: Path) -> bool:
-    """Whether something was learned or recorded here; settings alone are no run."""
+    """Whether something was learned or recorded here; settings alone do not make a run."""
     return any((folder / name).exists() for name in ("checkpoints", METRICS, RECORD))
 
 
 def keep_start(folder: Path, arguments: Mapping[str, str], named: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
-    """Leave a new run's arguments and files with it, those `named` elsewhere too; the arguments to go on with."""
+    """Store a new run's arguments and files, including those `named` elsewhere; returns the arguments to use."""
     keep_files(folder, [*((kind, arguments[name]) for name, kind in FILES.items() if name in arguments), *named])
     write_whole(folder / PARAMETERS, Path(arguments["params_file"]).read_bytes())
     own = {**arguments, **_own_files(folder, arguments)}
@@ -39,7 +39,7 @@ def keep_start(folder: Path, arguments: Mapping[str, str], named: Iterable[tuple
 
 
 def _own_files(folder: Path, arguments: Mapping[str, str]) -> dict[str, str]:
-    """The arguments that name a file of which the run has a copy, each with the copy, wherever the folder is now."""
+    """The arguments that name a file copied by the run, each with the copy's current path."""
     copies = {name: kept_copy(folder, kind, arguments.get(name, "")) for name, kind in FILES.items()}
     if (folder / PARAMETERS).exists():
         copies["params_file"] = str(folder / PARAMETERS)
@@ -47,7 +47,7 @@ def _own_files(folder: Path, arguments: Mapping[str, str]) -> dict[str, str]:
 
 
 def keep_arguments(folder: Path, arguments: Mapping[str, str]) -> None:
-    """Write the arguments a run goes on with, where they are new."""
+    """Write the arguments of a resumed run if they have changed."""
     kept = {name: value for name, value in arguments.items() if name not in _OF_THE_COMMAND}
     path, content = folder / ARGUMENTS, (json.dumps(kept, indent=2) + "\n").encode()
     if not path.exists() or path.read_bytes() != content:
@@ -55,7 +55,7 @@ def keep_arguments(folder: Path, arguments: Mapping[str, str]) -> None:
 
 
 def kept_arguments(folder: Path) -> dict[str, str]:
-    """The arguments of the run in a folder; none where it was started without the launch file."""
+    """The arguments of the run in a folder; none if it was started without the launch file."""
     path = folder / ARGUMENTS
     try:
         return dict(json.loads(path.read_text())) if path.exists() else {}
@@ -68,7 +68,7 @@ def kept_arguments(folder: Path) -> dict[str, str]:
 def resumed_arguments(
     folder: Path, arguments: Mapping[str, str], given: Collection[str]
 ) -> tuple[dict[str, str], list[str]]:
-    """The run's own arguments but for those given now, and a line for each that changes."""
+    """The run's own arguments, replaced by those given now, and a line for each change."""
     kept = kept_arguments(folder)
     own = _own_files(folder, kept)
     changed = []
@@ -96,9 +96,9 @@ def _refuse_other_file(name: str, file: Path, own: Path) -> None:
 
 
 def finished_report(folder: Path, target_steps: int) -> str | None:
-    """The report of a run that has nothing left to do; None where there are steps or evaluations to come."""
+    """The report of a finished run; None if steps or evaluations remain."""
     try:
         finished, path = read_record(folder).get("finished", 0), folder / REPORT
     except (ValueError, RecursionError):
-        return None  # the run manager goes on without it, and says so
+        return None  # the run manager continues without it and logs why
     return path.read_text() if 0 < target_steps <= finished and path.exists() else None

@@ -1,4 +1,4 @@
-"""A run's record in its folder: written as the run goes, read again by the run that goes on with it."""
+"""A run's record in its folder: written during the run, read again when it is resumed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ompo_ros.experiments.record import Episode, RecordedEvaluation, RunRecord, 
 from ompo_ros.experiments.table import Table
 from ompo_ros.files import write_whole
 
-RECORD = "record.json"  # evaluations, and whether the run came to its end
+RECORD = "record.json"  # evaluations, and whether the run is finished
 METRICS = "metrics.csv"  # samples
 EPISODES = "episodes.csv"
 REPORT = "report.md"  # made from the others
 
 
 class RunFolder:
-    """A record and its files; making one reads them and writes nothing."""
+    """A record and its files; the constructor reads them and writes nothing."""
 
     def __init__(self, path: Path, target_steps: int) -> None:
         self.path = path
@@ -29,7 +29,7 @@ class RunFolder:
         try:
             evaluations = _evaluations(read_record(path))
         except (ValueError, TypeError, RecursionError) as error:
-            self.damage, evaluations = f"{path / RECORD} is damaged ({error}): going on without its evaluations", {}
+            self.damage, evaluations = f"{path / RECORD} is damaged ({error}): continuing without its evaluations", {}
         self.record = RunRecord(target_steps, **evaluations)
         for sample in self.samples:
             self.record.last = sample
@@ -45,7 +45,7 @@ class RunFolder:
         self._episodes.append(episode)
 
     def keep_evaluations(self) -> None:
-        """Write what the tables do not hold."""
+        """Write what is not in the tables."""
         if self.damage:
             (self.path / RECORD).replace(self.path / f"{RECORD}.damaged")
             self.damage = ""
@@ -58,7 +58,7 @@ class RunFolder:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """The content of record.json; empty where there is none."""
+    """The content of record.json; empty if there is none."""
     path = folder / RECORD
     values = json.loads(path.read_text()) if path.exists() else {}
     if not isinstance(values, dict) or type(values.get("finished", 0)) is not int:

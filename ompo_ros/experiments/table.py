@@ -1,4 +1,4 @@
-"""A CSV file that grows row by row: what was added stays, whatever ends the program or fills the disk."""
+"""A CSV file that grows row by row; rows survive a crash, a power loss and a full disk."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, Generic, TypeVar
 from ompo_ros.experiments.record import Episode, Sample
 
 Row = TypeVar("Row", Sample, Episode)
-UNSAVED = 10_000  # rows that wait for room on the disk; older ones are given up
+UNSAVED = 10_000  # rows that wait for space on the disk; older ones are dropped
 
 
 class Table(Generic[Row]):
-    """Rows of int and float; the file is touched when a row is added, not before."""
+    """Rows of int and float; the file is created when the first row is added."""
 
     def __init__(self, path: Path, kind: type[Row]) -> None:
         self._path = path
@@ -26,7 +26,7 @@ class Table(Generic[Row]):
         self._unsaved: deque[bytes] = deque(maxlen=UNSAVED)
 
     def __iter__(self) -> Iterator[Row]:
-        """Read row by row; a row that was cut or damaged is left out."""
+        """Read row by row; an incomplete or damaged row is skipped."""
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
@@ -37,7 +37,7 @@ class Table(Generic[Row]):
                     yield row
 
     def append(self, row: Row) -> None:
-        """Have a row on the disk; where that fails the row is kept, and written with the next one."""
+        """Write a row to the disk; if that fails, keep it and write it with the next one."""
         self._unsaved.append(_line(dataclasses.astuple(row)))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -68,7 +68,7 @@ def _line(values: tuple[Any, ...]) -> bytes:
 
 
 def _end_of_last_line(file: FileIO) -> int:
-    """Where the next row begins: a line that was cut by a loss of power is overwritten."""
+    """The position of the next row; an incomplete last line is overwritten."""
     size = file.seek(0, os.SEEK_END)
     if size == 0:
         return 0

@@ -5,5 +5,6 @@ from ompo_ros.learning.buffers import EmptyBuffer
 from ompo_ros.learning.config import ALGORITHMS, Config
 from ompo_ros.learning.factory import make_agent
 from ompo_ros.learning.metrics import Metrics
+from ompo_ros.learning.stepping import StepLearner
 
-__all__ = ["ALGORITHMS", "Agent", "Config", "EmptyBuffer", "Metrics", "make_agent"]
+__all__ = ["ALGORITHMS", "Agent", "Config", "EmptyBuffer", "Metrics", "StepLearner", "make_agent"]

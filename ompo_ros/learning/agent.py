@@ -1,4 +1,4 @@
-"""What all algorithms share: buffers, networks, optimisers, acting, and the state a checkpoint keeps."""
+"""The common part of all algorithms: buffers, networks, optimisers, acting, and the state for checkpoints."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Agent(ABC):
         self._readings: dict[str, Reading] = {}
 
     def _log_reward(self) -> bool:
-        """Only OMPO's theory speaks of log r; the baselines' own rules take the reward as it is."""
+        """Only OMPO's theory uses log r; the baselines use the reward itself."""
         return False
 
     def _uses_ratio(self) -> bool:
-        """Whether anything takes R."""
+        """Whether R is used at all."""
         return self.config.replay_temper > 0.0
 
     def _make_actor(self) -> Actor:
@@ -69,7 +69,7 @@ class Agent(ABC):
         )
         self.log_temperature = nn.Parameter(torch.tensor(c.initial_temperature, device=self.device).log())
         self.critic_optimizer = Adam(Group(self.critic.parameters(), c.critic_lr))
-        # The temperature's loss depends on nothing of the actor's, so that one pass serves both.
+        # The temperature's loss does not depend on the actor's parameters, so one pass serves both.
         self.actor_optimizer = Adam(
             Group(self.actor.parameters(), c.actor_lr), Group([self.log_temperature], c.temperature_lr)
         )
@@ -82,7 +82,7 @@ class Agent(ABC):
     # -- experience ---------------------------------------------------------------------------------------------
 
     def observe(self, transitions: Transitions) -> None:
-        """Take a batch into the buffers; what is wrong with it is raised as InvalidData and nothing enters."""
+        """Add a batch to the buffers; a bad one raises InvalidData and adds nothing. Actions lie in [-1, 1]."""
         self.experience.add(transitions)
         self.normalizer.update(transitions.obs)
         self.reward.update(transitions.reward)
@@ -110,7 +110,7 @@ class Agent(ABC):
         return Metrics({**self._counters(), **self._readings})
 
     def _begin(self) -> None:
-        """Do what precedes an update: a slice of a round of D_L, which without a discriminator just ends."""
+        """Do the work before an update: a slice of a round of D_L; without a discriminator the round just ends."""
         if self.rating is not None:
             self.rating.advance(self.normalizer, self.learning_rng)
             self._readings.update(self.rating.readings(self.normalizer))
@@ -119,7 +119,7 @@ class Agent(ABC):
 
     @abstractmethod
     def _step(self, with_actor: bool) -> None:
-        """One update of the critics and, if told so, of actor and targets."""
+        """One update of the critics and, `with_actor`, of actor and target networks."""
 
     def _sample(self) -> Tensor:
         rows = self.experience.sample_into(self._rows, self.learning_rng)
@@ -144,7 +144,7 @@ class Agent(ABC):
         return -self.log_temperature * (log_prob.detach().mean() + target)
 
     def restart_copies(self) -> None:
-        """Let every network that follows a learned one begin at it."""
+        """Set every averaged network to the learned one."""
         track(self.target_critic, self.critic, 1.0)
         track(self.average_actor, self.actor, 1.0)
 
@@ -166,7 +166,7 @@ class Agent(ABC):
     def act(self, obs: NDArray[np.float32], deterministic: bool = False) -> NDArray[np.float32]:
         """Choose actions in [-1, 1] for one observation or for rows of them.
 
-        The learned actor explores, so that the data show its mistakes; deterministic is the average.
+        The learned actor explores, so that the data show its mistakes; deterministic actions come from its average.
         """
         if obs.shape[-1:] != (self.obs_dim,) or obs.ndim > 2:
             raise InvalidData("obs", f"has shape {obs.shape}, ({self.obs_dim},) or (n, {self.obs_dim}) is needed")
@@ -182,9 +182,9 @@ class Agent(ABC):
         return action.reshape(*obs.shape[:-1], self.act_dim)
 
     def actor_tensors(self, average: bool = True) -> dict[str, NDArray[np.float32]]:
-        """Give the policy to deploy, or the one to explore with, as arrays, with its normaliser.
+        """The policy to deploy, or the one that explores, as arrays with its normaliser.
 
-        Whoever runs it computes, in float32, with `@` the matrix product::
+        It computes, in float32, with `@` the matrix product::
 
             x = clip((obs - obs_mean) * obs_scale, -obs_clip, obs_clip)
             x = first(x @ weight_0 + bias_0)                      first = elu, or, if `gain` is there,
@@ -207,7 +207,7 @@ class Agent(ABC):
     # -- state --------------------------------------------------------------------------------------------------
 
     def modules(self) -> dict[str, nn.Module]:
-        """Name the networks a checkpoint keeps."""
+        """The networks in a checkpoint, by name."""
         modules: dict[str, nn.Module] = {
             "actor": self.actor,
             "critic": self.critic,
@@ -220,14 +220,14 @@ class Agent(ABC):
         return modules
 
     def optimizers(self) -> dict[str, Adam]:
-        """Name the optimisers a checkpoint keeps."""
+        """The optimisers in a checkpoint, by name."""
         optimizers = {"actor": self.actor_optimizer, "critic": self.critic_optimizer}
         if self.rating is not None:
             optimizers["discriminator"] = self.rating.discriminator.optimizer
         return optimizers
 
     def flags(self) -> dict[str, int]:
-        """Give the counters and switches, beside networks and buffers, that a checkpoint keeps."""
+        """The other counters and switches in a checkpoint."""
         if self.rating is None:
             return {}
         return {
@@ -236,7 +236,7 @@ class Agent(ABC):
         }
 
     def set_flags(self, flags: dict[str, int]) -> None:
-        """Take back what `flags` gave."""
+        """Restore what `flags` returned."""
         if self.rating is not None:
             self.rating.discriminator.trained = bool(flags["discriminator_trained"])
             self.rating.steps_left = flags["discriminator_steps_left"]

@@ -1,4 +1,4 @@
-"""AlgaeDICE (Nachum et al. 2019): the objective OMPO grew from, without R, with f(x) = |x|^p / p and plain reward."""
+"""AlgaeDICE (Nachum et al. 2019): the objective OMPO is based on, without R, with f(x) = |x|^p / p and plain reward."""
 
 from __future__ import annotations
 

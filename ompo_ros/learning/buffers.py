@@ -15,14 +15,14 @@ TERMINATED, TRUNCATED, TARGET = 1, 2, 4
 
 
 class EmptyBuffer(RuntimeError):
-    """A sample was asked of a buffer that holds nothing; the message says what fills it."""
+    """A sample was requested from an empty buffer; the message says what fills it."""
 
 
 class Layout(NamedTuple):
-    """Where a transition's parts lie in its row `obs | action | next_obs | reward | continues | log_ratio`.
+    """The columns of a transition's row: `obs | action | next_obs | reward | continues | log_ratio`.
 
     The order makes (s, a) and (s, a, s') plain slices, so that no network's input has to be assembled. R of a stored
-    transition changes only when the discriminator learns: it lies in the row, and comes with the sample for free.
+    transition changes only when the discriminator learns, so it is stored in the row.
     """
 
     obs_dim: int
@@ -48,7 +48,7 @@ class Layout(NamedTuple):
         return rows[:, -3]
 
     def continues(self, rows: Tensor) -> Tensor:
-        """Zero where the task itself ended; a truncated episode's value goes on."""
+        """Zero where the task itself ended; a truncated episode still has a value beyond."""
         return rows[:, -2]
 
     def log_ratio(self, rows: Tensor) -> Tensor:
@@ -73,7 +73,7 @@ class Ring:
         }
         self.size = 0
         self.cursor = 0
-        self.added = 0  # in total, also what was replaced since
+        self.added = 0  # in total, including replaced rows
 
     @property
     def full(self) -> bool:
@@ -84,7 +84,7 @@ class Ring:
         return sum(column.numel() * column.element_size() for column in self.columns.values())
 
     def add(self, rows: Mapping[str, Tensor]) -> None:
-        """Write all rows in at most two copies a column; of more than fit, the newest stay."""
+        """Write all rows in at most two copies per column; if they exceed the capacity, the newest stay."""
         count = len(next(iter(rows.values())))
         kept = min(count, self.capacity)
         first = min(kept, self.capacity - self.cursor)
@@ -97,11 +97,11 @@ class Ring:
         self.added += count
 
     def used(self) -> dict[str, Tensor]:
-        """Give the rows held, as views, in the order of the memory."""
+        """The stored rows as views, in memory order."""
         return {name: column[: self.size] for name, column in self.columns.items()}
 
     def newest(self, count: int) -> Iterator[slice]:
-        """Say where the rows added last lie, oldest first: in one piece or, around the end, in two."""
+        """Locate the newest rows, oldest first: in one piece or, around the end, in two."""
         count = min(count, self.size)
         start = self.cursor - count
         if start < 0:
@@ -124,7 +124,7 @@ class Ring:
 
 
 def transition_columns(layout: Layout) -> dict[str, tuple[int, torch.dtype]]:
-    """Name the columns of a transition: its row, and where it came from."""
+    """The columns of a transition: its row and its origin."""
     return {
         "row": (layout.width, torch.float32),
         "flags": (0, torch.uint8),
@@ -134,7 +134,7 @@ def transition_columns(layout: Layout) -> dict[str, tuple[int, torch.dtype]]:
 
 
 def pack(transitions: Transitions, layout: Layout) -> dict[str, Tensor]:
-    """Lay a checked batch out as a ring's rows."""
+    """Convert a checked batch to a ring's rows."""
     row = np.empty((len(transitions), layout.width), np.float32)
     row[:, : layout.obs_dim] = transitions.obs
     row[:, layout.obs_dim : layout.obs_dim + layout.act_dim] = transitions.action

@@ -1,4 +1,4 @@
-"""Everything a learner is, on disk: written whole or not at all, checked when read, the last few kept.
+"""Checkpoints of a whole learner: written whole or not at all, checked when read, the last few kept.
 
 A checkpoint is a directory `checkpoint-<number>-<updates>` with `agent.safetensors` (networks, optimisers, normalisers,
 random states), `buffers.safetensors` (the used rows of every buffer), `manifest.json` (settings, counters) and
@@ -51,11 +51,11 @@ class CheckpointError(RuntimeError):
 
 
 class SettingsDiffer(CheckpointError):
-    """A good checkpoint of another run: older ones are no help."""
+    """A good checkpoint of another run; older ones are not tried."""
 
 
 class NoneUsable(CheckpointError):
-    """A folder of checkpoints of which not one can be used."""
+    """A folder in which no checkpoint can be used."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.problem, self.previous = folder, "none of its checkpoints can be used", None
@@ -63,7 +63,7 @@ class NoneUsable(CheckpointError):
 
 
 class _Damaged(Exception):
-    """What is wrong with a checkpoint, for those who only look."""
+    """A problem of a checkpoint, before it is related to the others."""
 
 
 def save(agent: Agent, folder: Path, keep: int = 3, policy_version: int = 0) -> Path:
@@ -86,7 +86,7 @@ def save(agent: Agent, folder: Path, keep: int = 3, policy_version: int = 0) -> 
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     for old in list_checkpoints(folder)[:-keep]:
-        old.rename(folder / f".{old.name}")  # half a checkpoint is never seen, whenever we are killed
+        old.rename(folder / f".{old.name}")  # an incomplete checkpoint is never visible, even after a kill
     _remove_hidden(folder)
     return final
 
@@ -108,7 +108,7 @@ def _remove_hidden(folder: Path) -> None:
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
-    """Give the checkpoints of a folder, oldest first; what was never finished does not appear."""
+    """List the checkpoints of a folder, oldest first, without unfinished ones."""
     return sorted((path for path in folder.glob(f"{PREFIX}*") if path.is_dir()), key=_number)
 
 
@@ -123,7 +123,7 @@ def newest_good(folder: Path) -> Path | None:
 
 
 def load(path: Path, device: str = "auto") -> Agent:
-    """Make the learner a checkpoint describes, exactly as it was."""
+    """Make a learner from a checkpoint, exactly as it was."""
     manifest = check(path)
     try:
         config = Config.from_dict(manifest["config"])
@@ -135,9 +135,9 @@ def load(path: Path, device: str = "auto") -> Agent:
 
 
 def restore(agent: Agent, path: Path) -> int:
-    """Put a learner of the same settings and sizes into the checkpoint's state; otherwise it stays untouched.
+    """Restore a learner with the same settings and sizes; otherwise it does not change.
 
-    Gives the version of the newest policy when it was written.
+    Returns the version of the newest policy when it was written.
     """
     manifest = check(path)
     _require_same_settings(agent, path, manifest)
@@ -153,10 +153,10 @@ def restore(agent: Agent, path: Path) -> int:
 
 
 def restore_newest(agent: Agent, folder: Path, warn: Callable[[str], None]) -> tuple[Path, int] | None:
-    """Restore the newest checkpoint that can be, and give it with its policy version; None if there is none at all.
+    """Restore the newest usable checkpoint and return it with its policy version; None if there are none.
 
-    What is damaged is passed over with a warning. If nothing is left, or the settings are others, it is refused: a
-    fresh start would overwrite the run.
+    Damaged ones are skipped with a warning. If none is usable, or the settings differ, it is refused: a fresh start
+    would overwrite the run.
     """
     checkpoints = list_checkpoints(folder)
     for path in reversed(checkpoints):
@@ -172,7 +172,7 @@ def restore_newest(agent: Agent, folder: Path, warn: Callable[[str], None]) -> t
 
 
 def check(path: Path) -> dict[str, Any]:
-    """Verify a checkpoint without loading it into anything, and give its manifest."""
+    """Verify a checkpoint without loading it, and return its manifest."""
     try:
         return _verify(path)
     except _Damaged as problem:

@@ -1,4 +1,4 @@
-"""SAC on the sources' transitions, with two classifiers that tell them from the target's."""
+"""SAC on the sources' transitions, with two classifiers of source against target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STANDARDIZED_BY = 4_096  # rows of D_G
 
 
 class ClassifiedSAC(SAC):
-    """What DARC and SAC_IW share: how much likelier the target makes s' than the sources do, given s and a.
+    """The common part of DARC and SAC_IW: the log likelihood ratio of s' given s and a, target against sources.
 
     That is the logit of a classifier of (s, a, s') less that of one of (s, a). Their inputs are the discriminator's: in
     units of their deviations, so that the noise on them means something.
@@ -33,16 +33,16 @@ class ClassifiedSAC(SAC):
 
     @property
     def ready(self) -> bool:
-        """Whether D_G holds both origins: a flood of one can drive the other out of it."""
+        """Whether D_G holds both origins; many rows of one can replace all of the other's."""
         return all(len(self.experience.places(origin)) > 0 for origin in Origin)
 
     @property
     def corrects(self) -> bool:
-        """Whether the classifiers have learned enough to be believed."""
+        """Whether the classifiers have learned enough to be used."""
         return self.updates > self.config.classifier_warmup
 
     def _sample(self) -> Tensor:
-        """Take sources' transitions for actor and critic; with the target's they also teach the classifiers."""
+        """Sample the sources' transitions for actor and critic; with the target's they also train the classifiers."""
         if self.updates == 1:
             self._standardize()
         source = self.experience.sample_origin_into(self._rows, Origin.SOURCE, self.learning_rng)
@@ -53,7 +53,7 @@ class ClassifiedSAC(SAC):
         return source
 
     def _standardize(self) -> None:
-        """Fix the inputs' units by what is there when learning begins."""
+        """Standardize the inputs by the data at the beginning of learning."""
         rows = torch.empty(STANDARDIZED_BY, self.layout.width, device=self.device)
         self.experience.sample_into(rows, self.learning_rng)
         self.standardization.fit(self.normalizer.transition_(self.layout.transition(rows)))
@@ -75,7 +75,7 @@ class ClassifiedSAC(SAC):
 
     @torch.no_grad()
     def log_odds(self, rows: Tensor) -> Tensor:
-        """How much likelier the target makes this next state, in logarithm."""
+        """Log likelihood ratio of the next state, target against sources."""
         inputs = self.standardization(self.layout.transition(rows))
         odds: Tensor = self.with_next(inputs) - self.without_next(inputs[:, : -self.obs_dim])
         return odds

@@ -1,4 +1,4 @@
-"""Every setting of every algorithm: its meaning, the paper's value and ours, and what is allowed."""
+"""Every setting of every algorithm: its meaning, the paper's value, our default and the allowed values."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from dataclasses import dataclass
 from ompo_ros.parameters import InvalidParameter, Value, check, parameter, parameters_of
 
 ALGORITHMS = ("ompo", "sac", "td3", "algaedice", "darc", "sac_iw")
-ON_SOURCES = ("darc", "sac_iw")  # learn from the sources' transitions alone, corrected by classifiers
+ON_SOURCES = ("darc", "sac_iw")  # learn only from the sources' transitions, corrected by classifiers
 
 
 @dataclass(frozen=True)
 class Config:
     """Settings of a learner; `paper` in each is the value of the paper's tables and equations."""
 
-    algorithm: str = parameter("ompo", "which update rule learns", choices=ALGORITHMS, paper="ompo")
+    algorithm: str = parameter("ompo", "the update rule", choices=ALGORITHMS, paper="ompo")
     setting: str = parameter(
         "domain_adaptation",
-        "what fills the local buffer: the one environment, or the target of several",
+        "what fills the local buffer D_L: all transitions, or only the target's (domain_adaptation)",
         choices=("stationary", "domain_adaptation", "non_stationary"),
         paper="all three",
     )
 
     # Buffers
-    global_capacity: int = parameter(1_000_000, "transitions in D_G, all history", low=1, paper="1e6")
+    global_capacity: int = parameter(1_000_000, "transitions in D_G, the whole history", low=1, paper="1e6")
     local_capacity: int = parameter(1_000, "fresh transitions in D_L that make one round", low=1, paper="1000")
     initial_capacity: int = parameter(10_000, "initial observations in D_0", low=1, paper="not named")
     merge: str = parameter(
         "immediate",
-        "when D_L's transitions join D_G: after the round, or also at once so that the critic waits for none",
+        "when fresh transitions join D_G: after their round, or at once so that the critic sees them immediately",
         choices=("round", "immediate"),
         paper="round",
     )
     round_period: int = parameter(
         0,
-        "fresh transitions between rounds of a D_L that keeps its newest ones; 0: a round is a full D_L, then emptied",
+        "fresh transitions between rounds, while D_L keeps its newest ones; 0: a round is a full D_L, then emptied",
         low=0,
         paper="0",
     )
     replay_temper: float = parameter(
         0.0,
-        "draw D_G's transitions by weights exp(R) to this power; 0: all alike, 1: as the target's under today's policy",
+        "draw D_G's rows by exp(R) to this power; 0: uniform, 1: distributed as the target's under the current policy",
         low=0,
         high=1,
         paper="0",
     )
     target_share: float = parameter(
-        -1.0, "share of a mini-batch that is the target's; negative: what D_G holds", low=-1, high=1, paper="as D_G"
+        -1.0, "share of the target's rows in a mini-batch; negative: as in D_G", low=-1, high=1, paper="as D_G"
     )
 
     # Networks
@@ -61,7 +61,7 @@ class Config:
         paper="elu",
     )
     critics: int = parameter(
-        2, "critic heads; the least of them is believed", low=1, high=16, paper="1 (the authors' program: 2)"
+        2, "critic heads; the smallest value is used", low=1, high=16, paper="1 (the authors' program: 2)"
     )
     log_std_min: float = parameter(-20.0, "least log standard deviation of the policy", low=-20, high=0, paper="-20")
     log_std_max: float = parameter(2.0, "greatest log standard deviation of the policy", low=-5, high=2, paper="2")
@@ -82,7 +82,7 @@ class Config:
     )
     initial_batch_size: int = parameter(
         64,
-        "initial states of a mini-batch; their term weighs little",
+        "initial states of a mini-batch; their term has a small weight",
         low=1,
         high=1_000_000,
         paper="256 in the authors' program",
@@ -97,21 +97,21 @@ class Config:
     )
     actor_average_tau: float = parameter(
         1.0,
-        "step of the deterministic actor towards the learned one, which explores; below 1 it is a running average",
+        "step of the deterministic actor towards the learned one; below 1 it is a running average",
         low=1e-6,
         high=1,
         paper="none",
     )
     actor_period: int = parameter(
         2,
-        "critic steps per step of actor, temperature and target networks, whatever the algorithm",
+        "critic steps per step of actor, temperature and target networks, for all algorithms",
         low=1,
         high=1_000,
         paper="2 in the authors' program",
     )
     entropy_temperature: str = parameter(
         "auto",
-        "entropy bonus: tuned towards the target entropy, kept at its initial value, or left out",
+        "entropy bonus: tuned to the target entropy, fixed at its initial value, or none",
         choices=("auto", "fixed", "none"),
         paper="none (the authors' program: auto)",
     )
@@ -125,7 +125,7 @@ class Config:
     # Reward
     reward: str = parameter(
         "raw",
-        "logarithm of the positive reward as the theory asks, or the reward itself",
+        "logarithm of the positive reward as in the theory, or the reward itself",
         choices=("log", "raw"),
         paper="log (OMPO-r: raw)",
     )
@@ -144,16 +144,16 @@ class Config:
     alpha: float = parameter(0.001, "weight of the occupancy divergence", low=1e-9, high=1e3, paper="0.001")
     discrepancy: str = parameter(
         "bound",
-        "sign of R: minus as printed, plus as the lower bound has it, or no R",
+        "sign of R: minus as in the paper, plus as in the lower bound, or no R",
         choices=("paper", "bound", "none"),
         paper="paper",
     )
     discrepancy_weight: float = parameter(0.001, "weight of R in the reward", low=0, high=1e3, paper="alpha = 0.001")
-    discrepancy_bound: float = parameter(3.0, "R is held within plus and minus this", low=1e-6, high=1e3, paper="none")
+    discrepancy_bound: float = parameter(3.0, "R is clipped to plus and minus this", low=1e-6, high=1e3, paper="none")
     linear_part: bool = parameter(
         False, "keep f*'s linear part, which a semi-gradient cannot balance", paper="yes (the authors' program: no)"
     )
-    initial_term: bool = parameter(True, "pay for the value of initial states", paper="yes")
+    initial_term: bool = parameter(True, "keep the objective's term of initial states", paper="yes")
     bootstrap: str = parameter(
         "target",
         "value beyond a transition: target critics without gradient, or the critics themselves as in the equations",
@@ -174,13 +174,13 @@ class Config:
     # Discriminator
     gradient_penalty: float = parameter(
         0.0,
-        "weight of the penalty on the logit's gradient norm; above 0 R is no log ratio",
+        "weight of the penalty on the logit's gradient norm; above 0, R is not a log ratio",
         low=0,
         high=1e6,
         paper="10 in the authors' program",
     )
     discriminator_steps: int = parameter(
-        100, "mini-batches of a round", low=1, high=100_000, paper="several (the authors' program: 200)"
+        100, "mini-batches per round", low=1, high=100_000, paper="several (the authors' program: 200)"
     )
 
     # Baselines
@@ -192,7 +192,7 @@ class Config:
     )
     exploration_noise: float = parameter(
         0.2,
-        "TD3: deviation of the noise before the squash, as the shipped policy's",
+        "TD3: deviation of the noise before the squash; the default is the shipped policy's",
         low=1e-6,
         high=2,
         paper="not named",
@@ -209,12 +209,18 @@ class Config:
         paper="not named",
     )
     classifier_warmup: int = parameter(
-        500, "DARC, SAC_IW: updates before the classifiers are believed", low=0, paper="not named"
+        500, "DARC, SAC_IW: updates before the classifiers are used", low=0, paper="not named"
     )
 
     # Running
-    compile: bool = parameter(False, "let torch.compile fuse the networks; eager where it cannot", paper="not named")
-    threads: int = parameter(0, "torch's threads; 0 leaves them as they are", low=0, high=4_096, paper="not named")
+    compile: bool = parameter(False, "compile the networks with torch.compile; eager if that fails", paper="not named")
+    threads: int = parameter(
+        0,
+        "torch's threads; 0: one for a hidden_size up to 512, beyond that torch's default",
+        low=0,
+        high=4_096,
+        paper="not named",
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -227,20 +233,20 @@ class Config:
         if self.round_period > 0 and self.merge == "round":
             raise InvalidParameter("round_period", "keeps in D_L what has joined D_G: it needs merge: immediate")
         if self.replay_temper > 0.0 and self.target_share >= 0.0:
-            raise InvalidParameter("target_share", "cannot be set where replay_temper weighs all rows; choose one")
+            raise InvalidParameter("target_share", "cannot be combined with replay_temper; choose one")
         if self.algorithm in ON_SOURCES and (self.replay_temper > 0.0 or self.target_share >= 0.0):
             name = "replay_temper" if self.replay_temper > 0.0 else "target_share"
-            raise InvalidParameter(name, f"{self.algorithm} learns from the sources' rows alone: leave it as it is")
+            raise InvalidParameter(name, f"{self.algorithm} learns from the sources' rows only: leave it as it is")
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Config:
-        """Make a config from a file's or a parameter server's values; an unknown name is refused."""
+        """Make a config from values of a file or a parameter server; an unknown name is refused."""
         known = [known.name for known in parameters_of(cls)]
         for name in values:
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
-                hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-                raise InvalidParameter(name, f"is no setting, {hint}")
+                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+                raise InvalidParameter(name, f"is not a setting, {hint}")
         return cls(**values)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Value]:
@@ -257,4 +263,4 @@ AUTHORS = {
     "gradient_penalty": 10.0,
     "discriminator_steps": 200,
 }
-"""Settings of the authors' public program that differ from ours; docs/algorithm.md lists what no setting covers."""
+"""Settings of the authors' public program that differ from ours; docs/algorithm.md lists the other differences."""

@@ -8,7 +8,7 @@ from ompo_ros.learning.classified import ClassifiedSAC
 
 
 class DARC(ClassifiedSAC):
-    """Adds to the reward how much likelier the target makes the next state, in logarithm."""
+    """Adds to the reward the log likelihood ratio of the next state, target against sources."""
 
     def _reward(self, rows: Tensor) -> Tensor:
         reward = super()._reward(rows)

@@ -12,18 +12,18 @@ _log = logging.getLogger(__name__)
 
 
 def resolve(name: str) -> torch.device:
-    """Turn `auto`, `cpu` or `cuda:N` into a device that exists, or say which do."""
+    """Turn `auto`, `cpu` or `cuda:N` into an existing device; an error lists them."""
     if name == "auto":
         return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
     known = ["cpu"] + [f"cuda:{i}" for i in range(torch.cuda.device_count())]
     wanted = "cuda:0" if name == "cuda" else name
     if wanted not in known:
-        raise ValueError(f"device: {name!r} is not here; auto, {', '.join(known)} are")
+        raise ValueError(f"device: {name!r} is not available; choose auto, {', '.join(known)}")
     return torch.device(wanted)
 
 
 def generator(device: torch.device, seed: int) -> torch.Generator:
-    """Make random numbers that belong to one learner and go into its checkpoint."""
+    """Make a learner's own random generator, which is stored in its checkpoints."""
     return torch.Generator(device).manual_seed(seed)
 
 
@@ -34,7 +34,7 @@ def track(target: nn.Module, source: nn.Module, tau: float) -> None:
 
 
 def compiled(module: nn.Module, example: Tensor) -> None:
-    """Let torch.compile take over a module's forward pass; where it cannot, say why and stay eager."""
+    """Compile a module's forward pass with torch.compile; if that fails, log why and stay eager."""
     eager: Callable[[Tensor], Tensor] = module.forward
     try:
         module.forward = torch.compile(eager, dynamic=False)

@@ -13,7 +13,7 @@ from ompo_ros.learning.networks import Discriminative, Standardization
 from ompo_ros.learning.optimizer import Adam, Group
 
 _NEWTON_STEPS: Final = 20
-_STEEPEST: Final = 10.0  # slope reported where held-out rows are told apart without a mistake
+_STEEPEST: Final = 10.0  # slope reported if held-out rows are classified without a mistake
 
 
 def classification_loss(logit: Tensor, positive: bool) -> Tensor:
@@ -22,7 +22,7 @@ def classification_loss(logit: Tensor, positive: bool) -> Tensor:
 
 
 def gradient_penalty(network: Discriminative, mixed: Tensor) -> Tensor:
-    """(|dlogit/dx| - 1)^2 of each row, the authors' program's; it bounds the logit and takes its scale away."""
+    """(|dlogit/dx| - 1)^2 of each row, as in the authors' program; it bounds the logit, which loses its scale."""
     mixed = mixed.detach().requires_grad_(True)
     slope: Tensor
     (slope,) = torch.autograd.grad(network(mixed).sum(), mixed, create_graph=True)
@@ -33,8 +33,8 @@ def gradient_penalty(network: Discriminative, mixed: Tensor) -> Tensor:
 class Discriminator(nn.Module):
     """Learns R from local and global transitions; before its first calibration R is zero.
 
-    The logit of a network that has seen a row too often is too sure of itself. Rows it was not trained on give the
-    slope by which logits have to be multiplied to be log ratios; R is the logit times that slope, at most 1.
+    Logits are overconfident on rows seen often. Held-out rows give the slope by which logits must be multiplied to be
+    log ratios; R is the logit times that slope, at most 1.
     """
 
     def __init__(self, config: Config, obs_dim: int, act_dim: int, rng: torch.Generator, device: torch.device) -> None:
@@ -50,18 +50,18 @@ class Discriminator(nn.Module):
 
     @torch.no_grad()
     def log_ratio(self, transition: Tensor) -> Tensor:
-        """R, held within the bound; whoever wants the saturation counts the values that lie on it."""
+        """R, clipped to the bound; `saturation` counts the clipped values."""
         if not self.trained:
             return transition.new_zeros(len(transition))
         logit: Tensor = self.network(self.standardization(transition))
         return logit.mul_(self.slope.clamp_max(1.0)).clamp_(-self._bound, self._bound)
 
     def saturation(self, log_ratio: Tensor) -> Tensor:
-        """Give the share of values the bound held back."""
+        """The share of clipped values."""
         return (log_ratio.abs() >= self._bound).float().mean()
 
     def step(self, local: Tensor, global_: Tensor, rng: torch.Generator) -> None:
-        """One descent on a balanced mini-batch."""
+        """One optimiser step on a balanced mini-batch."""
         local, global_ = self.standardization(local), self.standardization(global_)
         logit = self.network(torch.cat((local, global_)))
         loss = classification_loss(logit[: len(local)], True).mean()
@@ -73,7 +73,7 @@ class Discriminator(nn.Module):
 
     @torch.no_grad()
     def calibrate(self, local: Tensor, global_: Tensor) -> None:
-        """Find the slope that makes logits of rows never trained on log ratios, and how well they then classify."""
+        """Find the slope that turns logits of held-out rows into log ratios, and the remaining cross-entropy."""
         positive, negative = (self.network(self.standardization(rows)) for rows in (local, global_))
         self.slope.copy_(fitted_slope(positive, negative))
         slope = self.slope.clamp_max(1.0)

@@ -1,4 +1,4 @@
-"""The one place that decides which transition goes to which buffer, and when buffers merge."""
+"""Decides which transition goes to which buffer, and when buffers merge."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 
 class Experience:
-    """D_G, D_L and D_0 of algorithm 1, filled for the setting at hand; who samples need not know which it is.
+    """D_G, D_L and D_0 of algorithm 1, filled according to the setting.
 
     Stationary and non-stationary: every transition is fresh and enters D_L. Domain adaptation: the target's enter
-    D_L, the sources' enter D_G at once. A full D_L is a round: it waits in `round` for the discriminator, and joins
-    D_G when that is done (`merge: round`) or has joined it all along (`merge: immediate`). With a period, D_L keeps the
-    newest transitions and a round is a copy of it: there are rounds early, and later ones see more than a period.
+    D_L, the sources' enter D_G at once. A full D_L is a round: it waits in `round` for the discriminator. Its rows
+    join D_G after that (`merge: round`) or at once (`merge: immediate`). With a period, D_L keeps the newest rows and
+    a round is a copy of it: the first rounds come early, and later ones hold more than one period.
 
-    Mini-batches are drawn from D_G: all rows alike, by weights exp(temper R), or a set share of them from the target.
+    Mini-batches are drawn from D_G: uniformly, by weights exp(temper R), or with a fixed share of the target's rows.
     """
 
     def __init__(self, config: Config, layout: Layout, device: torch.device) -> None:
@@ -36,10 +36,10 @@ class Experience:
         self.rounds_skipped = 0
         self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
         self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
-        self.since_round = 0  # fresh transitions, where rounds come by their number
+        self.since_round = 0  # fresh transitions since the last round, if `round_period` is set
         self._period = config.round_period
         self._all_fresh = config.setting != "domain_adaptation"
-        # Only OMPO tells fresh transitions from old ones; the others learn from all of them at once.
+        # Only OMPO distinguishes fresh from old transitions; the others learn from all of them at once.
         self._immediate = config.merge == "immediate" or config.algorithm != "ompo"
         self.initial_from_target = False
         self._rows_of: dict[Origin, Tensor] = {}
@@ -52,13 +52,13 @@ class Experience:
         return {"global": self.global_, "local": self.local, "round": self.round, "initial": self.initial}
 
     def add(self, transitions: Transitions) -> None:
-        """Take a batch in whole, or raise InvalidData and take nothing."""
+        """Add a whole batch, or raise InvalidData and add nothing."""
         if transitions.obs_dim != self.layout.obs_dim:
             raise InvalidData("obs", f"has {transitions.obs_dim} dimensions, {self.layout.obs_dim} are needed")
         if transitions.act_dim != self.layout.act_dim:
             raise InvalidData("action", f"has {transitions.act_dim} dimensions, {self.layout.act_dim} are needed")
         if np.abs(transitions.action).max() > 1.0 + 1e-6:
-            raise InvalidData("action", "leaves [-1, 1], the range of the policy's squash")
+            raise InvalidData("action", "leaves [-1, 1], the range of the policy: scale actions to it")
         fresh = self._all_fresh or transitions.origin is Origin.TARGET
         rows = pack(transitions, self.layout)
         self.seen[transitions.origin] += len(transitions)
@@ -69,7 +69,7 @@ class Experience:
             self._add_fresh(rows)
 
     def _add_initial(self, obs: np.ndarray[tuple[int, ...], np.dtype[np.float32]], fresh: bool) -> None:
-        """Keep the target's initial states; until there is one, the sources' stand in."""
+        """Keep the target's initial states; until there is one, use the sources'."""
         if len(obs) == 0 or (self.initial_from_target and not fresh):
             return
         if fresh and not self.initial_from_target:
@@ -85,7 +85,7 @@ class Experience:
             self._weigh(piece)
 
     def _weigh(self, piece: slice) -> None:
-        """Let the replay see R of these rows of D_G."""
+        """Update the sampling weights of these rows of D_G."""
         if self._weighted is not None and piece.stop > piece.start:
             log_ratio = self.layout.log_ratio(self.global_.columns["row"][piece])
             self._weighted.update(piece.start, log_ratio, self.global_.size)
@@ -106,7 +106,7 @@ class Experience:
                 self._close_round()
 
     def _close_round(self) -> None:
-        """Make the full D_L the round that waits, and start an empty one; a round nobody used is merged unused."""
+        """Make the full D_L the waiting round and start an empty one; an unused round is merged without training."""
         if self.round_waits:
             self.rounds_skipped += 1
             self.finish_round()
@@ -115,7 +115,7 @@ class Experience:
         self.round_waits = True
 
     def _copy_round(self) -> None:
-        """Let a round wait that holds what D_L does, oldest first."""
+        """Copy D_L into the waiting round, oldest first."""
         self.since_round = 0
         self.rounds_skipped += self.round_waits
         self.round.clear()
@@ -131,38 +131,38 @@ class Experience:
 
     @property
     def has_history(self) -> bool:
-        """Whether D_G holds anything but the transitions that are still fresh."""
+        """Whether D_G holds more than the fresh transitions."""
         if not self._immediate:
             return self.global_.size > 0
         return self.global_.size > self.local.size + (0 if self._period > 0 else self.round.size)
 
     def first_unrated(self, limit: int) -> slice:
-        """Say where the oldest rows of D_G lie whose R is not the discriminator's latest."""
+        """Locate the oldest rows of D_G whose R is not the discriminator's latest."""
         piece = next(self.global_.newest(self.unrated))
         return slice(piece.start, min(piece.stop, piece.start + limit))
 
     def rated(self, piece: slice) -> None:
-        """Take note that the oldest unrated rows have their R."""
+        """Mark the oldest unrated rows as rated."""
         self.unrated -= piece.stop - piece.start
         self._weigh(piece)
 
     def forget_ratings(self) -> None:
-        """Let every R be zero until it is rated anew: whoever rated them is not to be trusted."""
+        """Reset every R to zero until it is rated again, because its discriminator was not finite."""
         self.layout.log_ratio(self.global_.used()["row"]).zero_()
         self.unrated = self.global_.size
         self.weigh_all()
 
     def forget_places(self) -> None:
-        """Look the origins' rows up anew; whoever changes D_G calls this."""
+        """Drop the cached rows of both origins; call after any change of D_G."""
         self._rows_of.clear()
 
     def weigh_all(self) -> None:
-        """Let the replay see every R of D_G anew."""
+        """Recompute the sampling weights of all of D_G."""
         self._weigh(slice(0, self.global_.size))
 
     @property
     def can_sample(self) -> bool:
-        """Whether every origin that mini-batches take from is there."""
+        """Whether D_G holds every origin that mini-batches need."""
         if self._target_share < 0.0:
             return self.global_.size > 0
         shares = {Origin.TARGET: self._target_share, Origin.SOURCE: 1.0 - self._target_share}
@@ -195,7 +195,7 @@ class Experience:
         return torch.index_select(self.global_.columns["row"], 0, places[drawn], out=out)
 
     def places(self, origin: Origin) -> Tensor:
-        """Rows of D_G that one origin made, looked up once per insertion."""
+        """Rows of D_G of one origin, looked up once per insertion."""
         if origin not in self._rows_of:
             is_target = (self.global_.used()["flags"] & TARGET) != 0
             wanted = is_target if origin is Origin.TARGET else ~is_target
@@ -203,7 +203,7 @@ class Experience:
         return self._rows_of[origin]
 
     def replay_readings(self) -> dict[str, Reading]:
-        """What weights make of the replay: mean weight of each origin's rows, 1 if all count alike; and D_G's share."""
+        """Effect of the weights: mean relative weight of each origin's rows, and the effective share of D_G."""
         weighted = self._weighted
         if weighted is None:
             return {}

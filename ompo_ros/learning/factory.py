@@ -14,6 +14,7 @@ from ompo_ros.learning.sac import SAC
 from ompo_ros.learning.sac_iw import SACIW
 from ompo_ros.learning.td3 import TD3
 
+ONE_THREAD_UP_TO = 512  # hidden units
 _AGENTS: dict[str, type[Agent]] = {
     "ompo": OMPO,
     "sac": SAC,
@@ -25,13 +26,20 @@ _AGENTS: dict[str, type[Agent]] = {
 
 
 def make_agent(config: Config, obs_dim: int, act_dim: int, seed: int = 0, device: str = "auto") -> Agent:
-    """Make the learner the config names, repeatable from its seed."""
+    """Make the configured learner, repeatable from its seed."""
     for name, dim in (("obs_dim", obs_dim), ("act_dim", act_dim)):
         if dim < 1:
             raise ValueError(f"{name}: {dim} is not a positive number of dimensions")
-    if config.threads:
-        torch.set_num_threads(config.threads)
+    _set_threads(config)
     agent = _AGENTS[config.algorithm](config, obs_dim, act_dim, seed, resolve(device))
     if config.compile:
         agent.compile()
     return agent
+
+
+def _set_threads(config: Config) -> None:
+    """Small products cost more to distribute than to compute, and threads that wait for a busy core stall them all."""
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    elif config.hidden_size <= ONE_THREAD_UP_TO:
+        torch.set_num_threads(1)

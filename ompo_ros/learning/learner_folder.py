@@ -1,4 +1,4 @@
-"""A learner's share of a run folder: one learner at a time, its checkpoints, and the number of its newest policy."""
+"""A learner's part of a run folder: its lock, its checkpoints and the number of its newest policy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ompo_ros.learning import checkpoint
 from ompo_ros.learning.agent import Agent
 
 CHECKPOINTS, LOCK, VERSION = "checkpoints", "learner.lock", "policy_version.json"
-MAX_VERSION = 2**31  # in a file; a greater one is damage
-LEAP = 100_000  # versions skipped where the last one is not known: a version means one policy for ever
+MAX_VERSION = 2**31  # largest in a file; beyond it the file is damaged
+LEAP = 100_000  # versions skipped if the last one is unknown, so that no version is used twice
 
 
 class UnusableRun(ValueError):
@@ -20,7 +20,7 @@ class UnusableRun(ValueError):
 
 
 class LearnerFolder:
-    """Held while the process lives; `version` is the newest policy's, 0 for none."""
+    """Locked while the process lives; `version` is the newest policy's, 0 for none."""
 
     def __init__(self, folder: Path, keep: int, warn: Callable[[str], None]) -> None:
         self.path, self._keep, self._warn = folder, keep, warn
@@ -32,13 +32,13 @@ class LearnerFolder:
             raise UnusableRun(f"{error}, perhaps a running learner: choose another run_dir") from error
 
     def close(self) -> None:
-        """Let another learner have the folder."""
+        """Release the folder for another learner."""
         self._lock.close()
 
     def begin(self, agent: Agent, resume: bool) -> Path | None:
-        """Put the learner where the newest usable checkpoint was and give that one; None for a fresh start.
+        """Restore the newest usable checkpoint and return it; None for a fresh start.
 
-        A run that is there already is gone on with or refused, never overwritten.
+        An existing run is resumed or refused, never overwritten.
         """
         checkpoints = self.path / CHECKPOINTS
         if not resume and checkpoint.list_checkpoints(checkpoints):
@@ -51,17 +51,17 @@ class LearnerFolder:
         return path
 
     def save(self, agent: Agent) -> Path:
-        """Write a checkpoint; raises OSError if the disk does not take it, and the older ones stay."""
+        """Write a checkpoint; raises OSError if the disk is full, and keeps the older ones."""
         return checkpoint.save(agent, self.path / CHECKPOINTS, self._keep, self.version)
 
     def next_version(self) -> int:
-        """Take the next policy's number, on the disk before anybody hears of it; raises OSError if that fails."""
+        """Reserve the next policy's number on the disk before it is published; raises OSError if that fails."""
         write_whole(self.path / VERSION, json.dumps({"version": self.version + 1}).encode())
         self.version += 1
         return self.version
 
     def _newest_version(self, known: int) -> int:
-        """The greatest version of checkpoint and file; where the file is no help, one that was surely never used."""
+        """The greater version of checkpoint and file; if the file is unusable, one that was certainly never used."""
         path = self.path / VERSION
         if not path.exists() and not known:
             return 0
@@ -70,6 +70,6 @@ class LearnerFolder:
             if type(version) is not int or not 0 <= version <= MAX_VERSION:
                 raise ValueError(f"version is {version!r}")
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-            self._warn(f"{path} is not usable ({error}): policies go on from version {known + LEAP}")
+            self._warn(f"{path} is not usable ({error}): policies continue from version {known + LEAP}")
             return known + LEAP
         return max(known, version)

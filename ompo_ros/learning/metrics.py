@@ -1,4 +1,4 @@
-"""What a learner tells of itself, computed only when somebody reads it."""
+"""A learner's metrics, computed only when read."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class MLP(nn.Module):
         return [part.view(shape) for part, shape in zip(torch.split(flat, self._lengths), self._shapes, strict=True)]
 
     def forward(self, x: Tensor, frozen: bool = False) -> Tensor:
-        """Compute all heads; frozen, the gradient goes through to the inputs and costs nothing for the parameters."""
+        """Compute all heads; if frozen, only the inputs get gradients, not the parameters."""
         out: Tensor = _Pass.apply(x, self.flat.detach() if frozen else self.flat, self)  # type: ignore[no-untyped-call]
         return out
 
@@ -109,7 +109,7 @@ def _elu_(x: Tensor) -> Tensor:
 
 
 def _elu_backward_(grad: Tensor, out: Tensor) -> Tensor:
-    """Multiply in place by ELU's slope, which its result tells: 1 above zero, result + 1 below."""
+    """Multiply in place by ELU's slope, which follows from its result: 1 above zero, result + 1 below."""
     torch.ops.aten.elu_backward.grad_input(grad, 1.0, 1.0, 1.0, True, out, grad_input=grad)
     return grad
 

@@ -63,9 +63,9 @@ def squash(mean: Tensor, log_std: Tensor, noise: Tensor) -> tuple[Tensor, Tensor
 
 
 class Standardization(nn.Module):
-    """`s | a | s'` as `s | a | s' - s` in deviations from the mean: what tells dynamics apart is in plain sight.
+    """`s | a | s'` as standardized `s | a | s' - s`, which shows differences of dynamics directly.
 
-    A change of variables: the ratio of two densities stays what it is, and no longer depends on units. A checkpoint
+    This change of variables keeps the ratio of two densities and makes it independent of units. A checkpoint
     keeps mean and scale with the network; until `fit` they change nothing.
     """
 
@@ -78,7 +78,7 @@ class Standardization(nn.Module):
         self.scale = nn.Parameter(torch.ones(self.width, device=device), requires_grad=False)
 
     def fit(self, transition: Tensor) -> None:
-        """Take mean and deviation of these rows; what never moves is centred, not blown up."""
+        """Set mean and deviation from these rows; a constant column is centred, not scaled."""
         moved = self._moved(transition)
         deviation = moved.std(0, correction=0)
         self.mean.copy_(moved.mean(0))

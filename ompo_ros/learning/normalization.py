@@ -1,4 +1,4 @@
-"""Running statistics of observations and rewards; a checkpoint and the exported actor carry them along."""
+"""Running statistics of observations and rewards, stored in checkpoints and exported actors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RunningStatistics:
         self.count = total
 
     def deviation(self) -> NDArray[np.float64]:
-        """Give the standard deviation, but one where a value never moved: a constant is centred, not blown up."""
+        """The standard deviation, or one for a constant value: that is centred, not scaled."""
         deviation = np.sqrt(self.variance)
         return np.where(deviation < EPSILON, 1.0, deviation)
 
@@ -58,7 +58,7 @@ class Normalizer:
             self.refresh()
 
     def refresh(self) -> None:
-        """Bring the statistics into the learner's memory; call after changing them."""
+        """Copy the statistics to the device; call after changing them."""
         mean = torch.tensor(self.statistics.mean, dtype=torch.float32)
         scale = torch.tensor(1.0 / self.statistics.deviation() if self.enabled else 1.0, dtype=torch.float32)
         scale = scale.expand_as(mean)
@@ -97,7 +97,7 @@ class RewardTransform:
             self.statistics.update(mapped.numpy()[:, None])
 
     def _warn_if_constant(self, reward: NDArray[np.float32]) -> None:
-        """Say once that a reward below its floor teaches nothing."""
+        """Warn once that rewards below the floor carry no information."""
         highest = float(reward.max()) * self.scale + self.shift
         if highest <= self.floor:
             self._warned = True

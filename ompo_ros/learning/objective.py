@@ -14,7 +14,7 @@ SIGN = {"paper": -1.0, "bound": 1.0, "none": 0.0}
 
 @dataclass(frozen=True)
 class Objective:
-    """min_Q (1 - γ) E[Q(s0, a0)] + α E[f*(Ψ / α)], multiplied by α^(q - 1): the same minimiser, sane magnitudes.
+    """min_Q (1 - γ) E[Q(s0, a0)] + α E[f*(Ψ / α)], multiplied by α^(q - 1): the same minimiser, convenient magnitudes.
 
     Rescaled it reads |Ψ|^q / q + α^(q - 1) [(1 - γ) Q(s0, a0) + Ψ]. Without the linear part Ψ, f* is |y|^q / q,
     AlgaeDICE's choice, for which the divergence is E[|x|^p / p].
@@ -48,7 +48,7 @@ class Objective:
         return float(self.alpha ** (self.q - 1.0))
 
     def corrected_reward(self, reward: Tensor, log_ratio: Tensor) -> Tensor:
-        """Reward with R = log(ρ / ρ̂): subtracted as the paper prints it, added as the lower bound has it."""
+        """Reward with R = log(ρ / ρ̂): subtracted as in the paper, added as in the lower bound."""
         return reward + SIGN[self.discrepancy] * self.discrepancy_weight * log_ratio
 
     def residual(self, reward: Tensor, continues: Tensor, next_value: Tensor, value: Tensor) -> Tensor:
@@ -67,7 +67,7 @@ class Objective:
     def weight(self, psi: Tensor) -> Tensor:
         """α^(q - 1) · w with w = f*'(Ψ / α), how much the policy learns from each transition.
 
-        At the inner optimum w is a density ratio; away from it, it may fall below zero, and is then held at zero.
+        At the inner optimum w is a density ratio; elsewhere it may fall below zero and is then clipped.
         """
         slope = power_slope(psi, self.q)
         if self.linear_part:
@@ -75,5 +75,5 @@ class Objective:
         return slope.clamp(0.0, self.weight_max * self.scale)
 
     def policy_gain(self, weight: Tensor, continues: Tensor, next_value: Tensor) -> Tensor:
-        """Give what the actor ascends: the derivative of `residual_loss` in the policy is w γ dQ(s', π)."""
+        """The actor's objective: the derivative of `residual_loss` in the policy is w γ dQ(s', π)."""
         return weight * (self.discount * continues) * next_value

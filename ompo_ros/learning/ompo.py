@@ -1,4 +1,4 @@
-"""Occupancy-Matching Policy Optimization (Luo et al. 2024), algorithm 1; docs/algorithm.md tells every choice."""
+"""Occupancy-Matching Policy Optimization (Luo et al. 2024), algorithm 1; docs/algorithm.md explains every choice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OMPO(Agent):
         if self.rating is None:
             return reward
         discriminator = self.rating.discriminator
-        log_ratio = self.layout.log_ratio(rows).clone()  # the sample's memory will be the next one's
+        log_ratio = self.layout.log_ratio(rows).clone()  # the sample's memory is reused by the next one
         self._readings.update(R_global=log_ratio.mean, R_saturation=lambda: discriminator.saturation(log_ratio))
         return self.objective.corrected_reward(reward, log_ratio)
 
@@ -63,7 +63,7 @@ class OMPO(Agent):
         return psi
 
     def residuals(self, rows: Tensor, onward: Tensor, log_prob: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Ψ, Q(s0, a0) and Q(s, a) of every head; what shares the critics' weights and needs gradients is one pass."""
+        """Ψ, Q(s0, a0) and Q(s, a) of every head; one pass computes all values that need gradients."""
         n = len(rows)
         online = self.config.bootstrap == "online"
         here = self.layout.obs_action(rows)
@@ -76,7 +76,7 @@ class OMPO(Agent):
 
     @torch.no_grad()
     def _bootstrap(self, onward: Tensor) -> Tensor:
-        """Take the least of the target critics, with a share of the learned ones if so set."""
+        """The smallest of the target critics, with a share of the learned ones if `online_share` is set."""
         value: Tensor = self.target_critic(onward).amin(0)
         share = self.config.online_share
         return torch.lerp(value.expand(self.config.critics, -1), self.critic(onward), share) if share else value

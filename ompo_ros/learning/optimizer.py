@@ -1,4 +1,4 @@
-"""Adam as a few lines around torch's fused kernel: with one block of parameters a network, wrappers would dominate."""
+"""Adam around torch's fused kernel: with one block of parameters per network, torch's wrapper would dominate."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Adam:
             start = stop
 
     def descend(self, loss: Tensor) -> None:
-        """One step on these parameters; no other network on the way gets a gradient."""
+        """One step on these parameters; no other network gets a gradient."""
         self._step(torch.autograd.grad(loss, self._parameters))
 
     def state(self) -> dict[str, Tensor]:

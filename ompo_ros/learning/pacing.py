@@ -1,4 +1,4 @@
-"""How many source transitions and updates a run may have by now, paced by target steps: robot time is what costs."""
+"""Budgets of source transitions and updates, paced by target steps because robot time is what costs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ompo_ros.parameters import parameter
 
 @dataclass(frozen=True)
 class Pacing:
-    """The run's budget; every figure is a total since the run began, so that a resumed run goes on where it was."""
+    """The run's budget; every figure is a total since the run began, so that a resumed run continues it."""
 
     warmup: int = parameter(2000, "Transitions of any origin before the first update.", high=1e9)
     source_ratio: float = parameter(3.0, "Source transitions per target transition.", high=1e6)
@@ -18,24 +18,24 @@ class Pacing:
     target_steps: int = parameter(0, "Target transitions after which the run ends; 0: never.", high=1e9)
 
     def source_budget(self, target_steps: int, updates: int) -> int:
-        """Source transitions wanted by now: as many per target step as asked for, as the updates for it are made.
+        """Source transitions wanted by now: `source_ratio` per target step whose updates have been made.
 
-        So they come from the newest policy and belief, and go on while updates are caught up.
+        They therefore come from the newest policy and belief, and continue while updates catch up.
         """
         paid = min(target_steps, updates / self.update_to_data) if self.update_to_data else target_steps
         return self.warmup + math.floor(self.source_ratio * paid)
 
     def updates_due(self, source_steps: int, target_steps: int, updates: int) -> int:
-        """Updates the data allow beyond those already made."""
+        """Updates that are due and not yet made."""
         if source_steps + target_steps < self.warmup:
             return 0
         return max(0, math.floor(self.update_to_data * target_steps) - updates)
 
     def is_behind(self, source_steps: int, target_steps: int, updates: int, episode_steps: int) -> bool:
-        """Whether more updates are due than one more episode of the target would ask for."""
+        """Whether more updates are due than those of one target episode."""
         return self.updates_due(source_steps, target_steps, updates) > self.update_to_data * episode_steps
 
     def finished(self, target_steps: int, updates: int) -> bool:
-        """Whether the target's steps are taken and paid back in updates."""
+        """Whether all target steps have been taken and all their updates made."""
         taken = 0 < self.target_steps <= target_steps
         return taken and updates >= math.floor(self.update_to_data * target_steps)

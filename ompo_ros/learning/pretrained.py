@@ -1,4 +1,4 @@
-"""A learner's networks alone, without buffers and optimisers: what a new run on another domain starts from."""
+"""A learner's networks without buffers and optimisers, to start a run on another domain."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ COUNT, MEAN, VARIANCE = "observations.count", "observations.mean", "observations
 
 
 class UnusablePretraining(ValueError):
-    """A file that does not fit the learner; the message says where they part."""
+    """A file that does not fit the learner; the message names the difference."""
 
 
 def save_networks(agent: Agent, path: Path) -> None:
-    """Write actor, critics, temperature and, if observations are normalised, how; whole or not at all."""
+    """Write actor, critics, temperature and, if used, the observation statistics; whole or not at all."""
     unfinished = path.with_suffix(".unfinished")
     save_file(_tensors(agent), unfinished)
     unfinished.replace(path)
 
 
 def load_networks(agent: Agent, path: Path) -> None:
-    """Put the file's networks into the learner; nothing is changed unless all of it fits."""
+    """Load the file's networks into the learner; nothing changes unless all of it fits."""
     try:
         found = load_file(path)
     except (OSError, SafetensorError) as error:

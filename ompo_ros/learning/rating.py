@@ -1,4 +1,4 @@
-"""Rounds of the discriminator and the R of every stored row, a slice with each update so that nobody waits."""
+"""Rounds of the discriminator and R of every stored row, in slices so that no update takes long."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ompo_ros.learning.experience import Experience
 from ompo_ros.learning.metrics import Reading
 from ompo_ros.learning.normalization import Normalizer
 
-STEPS_AT_ONCE: Final = 2  # of the discriminator, with one update
-RATED_AT_ONCE: Final = 4_096  # rows, with one update
-_HELD_OUT: Final = 5  # every fifth row of D_G and the last fifth of D_L are for calibration alone
+STEPS_AT_ONCE: Final = 2  # mini-batches of the discriminator per update
+RATED_AT_ONCE: Final = 4_096  # rows per update
+_HELD_OUT: Final = 5  # every fifth row of D_G and the last fifth of D_L are used only for calibration
 _CALIBRATION: Final = 1_000  # rows of D_G
 
 
@@ -30,7 +30,7 @@ class Rating:
         self._experience = experience
 
     def advance(self, normalizer: Normalizer, rng: torch.Generator) -> None:
-        """Do a slice of what is due."""
+        """Do one slice of the work that is due."""
         experience = self._experience
         if experience.round_waits and not experience.has_history:
             experience.finish_round()  # nothing to compare it with
@@ -57,7 +57,7 @@ class Rating:
             self._experience.unrated = self._experience.global_.size
 
     def _old(self, normalizer: Normalizer, rng: torch.Generator) -> Tensor:
-        """Draw a mini-batch of D_G's rows that are for training: four of five, or all where there are fewer."""
+        """Draw a mini-batch of D_G's training rows: four of five, or all if there are fewer."""
         size = self._experience.global_.size
         kept = size * (_HELD_OUT - 1) // _HELD_OUT
         if size < _HELD_OUT:
@@ -75,7 +75,7 @@ class Rating:
         return normalizer.transition_(self._experience.layout.transition(rows))
 
     def _rate_oldest(self, normalizer: Normalizer) -> None:
-        """Write R into the oldest rows that wait for it; what comes in meanwhile has R = 0."""
+        """Write R into the oldest rows without it; new rows have R = 0 until then."""
         experience = self._experience
         piece = experience.first_unrated(RATED_AT_ONCE)
         self.rate(experience.global_.columns["row"][piece], normalizer)
@@ -88,7 +88,7 @@ class Rating:
         layout.log_ratio(rows).copy_(self.discriminator.log_ratio(transition))
 
     def readings(self, normalizer: Normalizer) -> dict[str, Reading]:
-        """Metrics of R: how far apart, how well calibrated, and what it does to the replay."""
+        """Metrics of R: its size, its calibration and its effect on the replay."""
         experience, discriminator = self._experience, self.discriminator
         return {
             "R_local": lambda: self._local_log_ratio(normalizer),
@@ -98,7 +98,7 @@ class Rating:
         }
 
     def _local_log_ratio(self, normalizer: Normalizer) -> Tensor:
-        """R on the latest round of D_L, as the discriminator is now."""
+        """R of the latest round of D_L by the current discriminator."""
         rows = self._experience.round.used()["row"][: self._batch_size].clone()
         if len(rows) == 0:
             return rows.new_zeros(())

@@ -1,4 +1,4 @@
-"""The way back from numbers that are none: a learner's last sound state, kept in memory."""
+"""Recovery from NaN and infinity: a learner's last finite state, kept in memory."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ompo_ros.learning.agent import Agent
 from ompo_ros.learning.state import learned_statistics, learned_tensors
 
 CHECK_EVERY = 100  # updates; a check and a copy cost a few per cent of one update each
-PROGRESS = 500  # sound updates after which a state is worth going back to
-ENOUGH = 3  # recoveries without such progress after which another one is no use
+PROGRESS = 500  # finite updates after which a state is kept
+ENOUGH = 3  # recoveries without such progress after which the learner pauses
 
 
 class Recovery:
-    """Copies networks, optimisers and normalisers now and then, and puts them back when one is not finite.
+    """Copies networks, optimisers and normalisers periodically, and restores them when one is not finite.
 
     A gradient that is not finite stays in the optimiser's moments, so that checking those misses no loss. Buffers,
-    random states and the count of updates go on: the same way again would end in the same place.
+    random states and the count of updates continue, since an exact repetition would fail again.
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -29,20 +29,20 @@ class Recovery:
 
     @property
     def hopeless(self) -> bool:
-        """Whether recoveries follow each other and nothing is learned in between."""
+        """Whether recoveries follow each other without progress in between."""
         return self._without_progress >= ENOUGH
 
     def try_again(self) -> None:
-        """Forget the recoveries so far: somebody says that their cause is gone."""
+        """Reset the count of recoveries, after the user has removed their cause."""
         self._without_progress = 0
 
     @property
     def due(self) -> bool:
-        """Whether there were updates enough for the next look."""
+        """Whether the next check is due."""
         return self._agent.updates - self._checked_at >= CHECK_EVERY
 
     def keep_sound(self) -> bool:
-        """Leave the learner sound, by going back if need be; whether it was so already."""
+        """Restore the last finite state if needed; returns whether the learner was finite."""
         self._checked_at = self._agent.updates
         if not self._sound():
             self._go_back()
@@ -53,7 +53,7 @@ class Recovery:
         return True
 
     def _sound(self) -> bool:
-        """One value that is not finite makes its tensor's sum so."""
+        """A value that is not finite makes its tensor's sum not finite."""
         return bool(torch.stack([tensor.sum() for tensor in self._tensors]).isfinite().all())
 
     def _keep(self) -> None:

@@ -1,4 +1,4 @@
-"""Drawing rows of a ring by weights: exactly, in the time of a look into a table."""
+"""Exact weighted sampling of a ring's rows by binary search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ompo_ros.learning.buffers import EmptyBuffer
 
 
 def effective_sample_size(weight: Tensor) -> Tensor:
-    """Give the share of rows that weigh: 1 if all count alike, 1/n if only one does."""
+    """Effective sample size as a share of all rows: 1 for equal weights, 1/n if one row has all the weight."""
     weight = weight.flatten()
     return weight.sum().square() / (len(weight) * weight.square().sum()).clamp_min(torch.finfo(weight.dtype).tiny)
 
@@ -17,7 +17,7 @@ def effective_sample_size(weight: Tensor) -> Tensor:
 class WeightedDraw:
     """Draws row numbers in proportion to exp(temper * R), from the running sum of the weights.
 
-    Where rows change, the sum is made anew there and moved behind; a draw is a binary search for each number.
+    When rows change, the sum is recomputed there and shifted behind; a draw is a binary search for each number.
     """
 
     def __init__(self, capacity: int, temper: float, device: torch.device) -> None:
@@ -28,7 +28,7 @@ class WeightedDraw:
         return (self._temper * log_ratio.double()).exp()
 
     def update(self, start: int, log_ratio: Tensor, size: int) -> None:
-        """Take R of the rows from `start` on; the ring holds `size` rows."""
+        """Set R of the rows from `start` on; the ring holds `size` rows."""
         stop = start + len(log_ratio)
         sums = self.weights(log_ratio).cumsum(0)
         if start > 0:

@@ -1,4 +1,4 @@
-"""A run's curves for TensorBoard; a disk that takes no more ends the curves, never the learner."""
+"""A run's curves for TensorBoard; a full disk stops the curves, never the learner."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 
 class RunLog:
-    """Writes figures until a write fails, and again once somebody found that there is room."""
+    """Writes figures until a write fails, and again after the next successful checkpoint."""
 
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
         self._folder, self._warn = folder, warn
@@ -28,13 +28,13 @@ class RunLog:
             self._give_up(error)
 
     def add_episode(self, episode_return: float, success: bool) -> None:
-        """Take an episode into the next means: however many come, a report writes two figures."""
+        """Add an episode to the next means; a report writes two figures for any number of episodes."""
         self._episodes += 1
         self._returns += episode_return
         self._successes += success
 
     def write(self, metrics: Mapping[str, float], updates: int, target_steps: int) -> None:
-        """Write what is new since the last call."""
+        """Write the figures since the last call."""
         if updates > self._written:
             self._written = updates
             self._add({f"learner/{name}": value for name, value in metrics.items()}, updates)
@@ -44,7 +44,7 @@ class RunLog:
             self._episodes, self._returns, self._successes = 0, 0.0, 0
 
     def _add(self, figures: Mapping[str, float], step: int) -> None:
-        """Hand figures to the writer, which reports at the next call what its thread could not write."""
+        """Pass figures to the writer, which reports errors of its thread at the next call."""
         if self._writer is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""Soft actor-critic (Haarnoja et al. 2018) on all transitions alike."""
+"""Soft actor-critic (Haarnoja et al. 2018) on all transitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ompo_ros.learning.agent import Agent
 
 
 class SAC(Agent):
-    """Maximises reward plus entropy, blind to where a transition came from."""
+    """Maximises reward plus entropy, and ignores the origin of a transition."""
 
     def _step(self, with_actor: bool) -> None:
         rows = self._sample()
@@ -38,7 +38,7 @@ class SAC(Agent):
         self._readings.update(critic_loss=loss.detach, q=value.detach().mean)
 
     def _weighed(self, cost: Tensor, rows: Tensor) -> Tensor:
-        """Give each row's cost its weight; here all weigh alike."""
+        """Weigh each row's loss; here all weights are equal."""
         return cost
 
     def _update_actor(self, obs: Tensor) -> None:

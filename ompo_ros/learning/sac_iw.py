@@ -13,7 +13,7 @@ HIGH: Final = 10.0
 
 
 class SACIW(ClassifiedSAC):
-    """Weighs the critics' cost of each source transition by how much likelier the target makes its next state."""
+    """Weighs the critics' loss of each source transition by the likelihood ratio of its next state in the target."""
 
     def _weighed(self, cost: Tensor, rows: Tensor) -> Tensor:
         if not self.corrects:

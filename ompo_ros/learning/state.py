@@ -1,4 +1,4 @@
-"""A learner's whole state as named arrays and counters, and back: what checkpoints are made of."""
+"""Converts a learner's whole state to named arrays and counters, and back, for checkpoints."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def buffer_arrays(agent: Agent) -> Arrays:
 
 
 def counters(agent: Agent) -> dict[str, Any]:
-    """Everything whole-numbered."""
+    """All counters."""
     experience = agent.experience
     return {
         "updates": agent.updates,
@@ -57,11 +57,11 @@ def counters(agent: Agent) -> dict[str, Any]:
 
 
 class UnfitState(ValueError):
-    """A state that is not one of this learner; the message says where they part."""
+    """A state of another learner; the message names the difference."""
 
 
 def check_state(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -> None:
-    """Raise UnfitState unless `restore_state` can take all of it; the learner is only looked at."""
+    """Raise UnfitState unless `restore_state` can use all of it; the learner does not change."""
     _require_like("counters", counted, counters(agent))
     forms = {name: (values.shape, values.dtype) for name, values in agent_arrays(agent).items()}
     for ring_name, ring in agent.experience.rings().items():
@@ -87,7 +87,7 @@ def check_state(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -> None:
 
 
 def _require_like(name: str, found: Any, own: Any) -> None:  # noqa: ANN401 (JSON)
-    """Hold counters read from a file to the learner's own: the same names, the same kinds, nothing negative."""
+    """Check counters from a file against the learner's: the same names and types, nothing negative."""
     if type(found) is not type(own):
         raise UnfitState(f"{name} is {found!r}, one such as {own!r} is needed")
     if isinstance(own, dict):
@@ -100,7 +100,7 @@ def _require_like(name: str, found: Any, own: Any) -> None:  # noqa: ANN401 (JSO
 
 
 def restore_state(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -> None:
-    """Put the learner into the state that was taken; `check_state` says before whether that will do."""
+    """Restore a state that `check_state` has accepted."""
     for name, tensor in learned_tensors(agent):
         with torch.no_grad():
             tensor.copy_(torch.from_numpy(arrays[name]))
@@ -133,7 +133,7 @@ def _restore_experience(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -
 
 
 def learned_tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:
-    """Name all that updates change: networks, temperature and the optimisers' moments."""
+    """All tensors that updates change: networks, temperature and the optimisers' moments."""
     for name, module in agent.modules().items():
         for parameter_name, parameter in module.named_parameters():
             yield f"{name}.{parameter_name}", parameter.detach()
@@ -144,7 +144,7 @@ def learned_tensors(agent: Agent) -> Iterator[tuple[str, Tensor]]:
 
 
 def learned_statistics(agent: Agent) -> dict[str, RunningStatistics]:
-    """Name the running statistics that data change."""
+    """The running statistics of the data."""
     return {"observations": agent.normalizer.statistics, "rewards": agent.reward.statistics}
 
 

@@ -19,7 +19,7 @@ class TD3(Agent):
         self.target_actor = self._make_actor()
 
     def restart_copies(self) -> None:
-        # No loss reaches this half: the exploration noise is the actor's, whoever's networks it began with, and is
+        # No loss reaches this half: the exploration noise stays the actor's own, also from other networks, and is
         # exported with it.
         with torch.no_grad():
             self.actor.named["weight_2"][..., self.act_dim :] = 0.0

@@ -1,1 +1,1 @@
-"""ROS 2 nodes: one file a node, each a page of wiring around logic that is tested without ROS."""
+"""ROS 2 nodes: one file per node, with little more than wiring around logic that is tested without ROS."""

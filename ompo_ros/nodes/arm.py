@@ -33,11 +33,11 @@ from ompo_ros.transitions import Origin
 
 _SILENCE: Final = 1.0  # s without a joint state until a node in lockstep brakes
 _REPORT_PERIOD: Final = 1.0  # s
-_WIND_DOWN: Final = 2.0  # s that braking may take before the node ends all the same
+_WIND_DOWN: Final = 2.0  # s of braking after which the node ends in any case
 
 
 class StateMachine(Protocol):
-    """What decides at each tick: the collector, or the controller."""
+    """The state machine behind the ticks: collector or controller."""
 
     enabled: bool
     motion: Motion
@@ -57,9 +57,9 @@ class StateMachine(Protocol):
 
 
 class Arm:
-    """Wires a state machine to a robot's topics; the node's single thread does it all.
+    """Connects a state machine to a robot's topics, in the node's single thread.
 
-    `before_tick` may say why the arm must hold although its own messages are sound. `on_episode` gets an ended episode
+    `before_tick` may return a reason to hold although the arm's messages are valid. `on_episode` gets an ended episode
     before its summary is published.
     """
 
@@ -78,7 +78,7 @@ class Arm:
         self._before_tick, self._after_tick, self._on_episode = before_tick, after_tick, on_episode
         self._told = ""
         self._episodes = 0
-        self._ending_by: float | None = None  # when to end at the latest, once asked to
+        self._ending_by: float | None = None  # the latest time to end, after a signal
         machine.enabled = given.enabled
         robot, contract = machine.motion.robot, machine.motion.contract
         topic = node.resolve_topic_name(topic_in(given.robot_namespace, robot.driver.command_topic))
@@ -110,7 +110,7 @@ class Arm:
 
     @property
     def has_ended(self) -> bool:
-        """Whether a node that was asked to end may do so."""
+        """Whether a node may end after a signal."""
         if self._ending_by is None:
             return False
         return not self._machine.motion.moving or time.monotonic() > self._ending_by
@@ -168,7 +168,7 @@ class Arm:
         return response
 
     def _tell(self) -> None:
-        """Say what is wrong when it begins, and that it is over when it ends."""
+        """Log a problem when it begins and when it ends."""
         problem, log = self._machine.problem, self._node.get_logger()
         if problem == self._told:
             return

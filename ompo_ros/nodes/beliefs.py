@@ -1,4 +1,4 @@
-"""A belief about the arm to its message and back to a domain; whatever arrives is checked whole first."""
+"""Converts a belief about the arm to its message, and a checked message to a domain."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ompo_ros.transitions import InvalidData
 
 
 def belief_to_msg(belief: Belief, *, run_id: str, stamp: Time) -> ArmBelief:
-    """What the belief says now; it must have been fitted."""
+    """The message of a fitted belief."""
     error = belief.prediction_error
     if error is None:
-        raise ValueError("a belief that was never fitted has nothing to say")
+        raise ValueError("the belief has not been fitted yet")
     return ArmBelief(
         stamp=stamp,
         run_id=run_id,
@@ -42,7 +42,7 @@ def check_belief(msg: ArmBelief) -> None:
 
 
 def domain_from_msg(msg: ArmBelief, prior: Domain) -> Domain:
-    """What sources of a `prior` draw from then; raises InvalidData naming the field if anything is off."""
+    """The domain for sources of a `prior`; raises InvalidData with the field's name if the message is wrong."""
     check_belief(msg)
     try:
         return believed(prior, np.asarray(msg.means), np.asarray(msg.deviations), msg.command_delay)

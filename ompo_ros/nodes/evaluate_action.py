@@ -1,4 +1,4 @@
-"""The action `~/evaluate`: deterministic episodes, driven by the node's ticks, so that control never waits for it."""
+"""The action `~/evaluate`: deterministic episodes driven by the node's ticks, so that control never waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
 from ompo_ros.nodes.wire.policy_feed import PolicyLoader
 from ompo_ros.task.acting import Policy
 
-_MAX_DROPPED = 10  # episodes that may break before an evaluation is given up
+_MAX_DROPPED = 10  # interrupted episodes before an evaluation is given up
 
 
 class EvaluateAction:
@@ -44,7 +44,7 @@ class EvaluateAction:
         )
 
     def tick(self) -> None:
-        """Notice a loaded policy, a cancelled goal, a disabled collector, a robot that keeps breaking episodes."""
+        """Handle a loaded policy, a cancelled goal, a disabled collector, and repeated interruptions."""
         self._loader.pause()
         evaluation = self._evaluation
         if evaluation is None or self._ended is None:
@@ -62,7 +62,7 @@ class EvaluateAction:
             self._ended.set_result(problem)
 
     def close(self) -> None:
-        """End the loader before the node."""
+        """Stop the loader before the node ends."""
         self._loader.close()
 
     def episode_ended(self, summary: EpisodeSummary) -> None:

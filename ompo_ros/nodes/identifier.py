@@ -1,4 +1,4 @@
-"""Finds the arm's parameters from its transitions, beside the learner, and says what sources should draw from."""
+"""Identifies the arm's parameters from its transitions and publishes the domain for the sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ompo_ros.transitions import Origin, Transitions
 
 
 class Identifier(Node):
-    """Subscribes as the learner does, to the target alone; `belief.yaml` in the run's folder is what it knows."""
+    """Subscribes to the target's transitions; `belief.yaml` in the run's folder holds the result."""
 
     def __init__(self) -> None:
         super().__init__("identifier", **OVERRIDES)
@@ -48,17 +48,17 @@ class Identifier(Node):
         self._publisher = self.create_publisher(ArmBelief, "belief", qos.LATCHED)
         self._intake = TransitionIntake(self, self._take, self._identity, (Origin.TARGET,))
         end_with_run(self, self._identity)
-        begun = f"going on from {self._path}" if resumed else f"starting from domain {given.domain!r}"
+        begun = f"continuing from {self._path}" if resumed else f"starting from domain {given.domain!r}"
         self.get_logger().info(f"{begun}, waiting for target transitions")
 
     def _read(self) -> Domain | None:
-        """What an earlier start of this run left, if it did."""
+        """The belief from an earlier start of this run, if there is one."""
         if not self._path.exists():
             return None
         try:
             return load_domain(self._path)
         except ConfigFileError as error:
-            self.get_logger().warning(f"begins anew, because what the run left cannot be used: {error}")
+            self.get_logger().warning(f"starting again, because the run's belief cannot be used: {error}")
             return None
 
     def _take(self, transitions: Transitions) -> None:
@@ -66,11 +66,11 @@ class Identifier(Node):
         self._belief.observe(transitions)
 
     def wanted(self) -> bool:
-        """Whether anything came since the last fit."""
+        """Whether there are new transitions since the last fit."""
         return self._belief.target_steps > self._fitted_steps
 
     def fit(self) -> float:
-        """Fit once, publish and keep the result; gives the seconds to leave the core to others."""
+        """Fit once, publish and store the result; returns the seconds to pause."""
         begun, self._fitted_steps = time.monotonic(), self._belief.target_steps
         if self._belief.fit():
             self._report()
@@ -84,7 +84,7 @@ class Identifier(Node):
             f"step's motion, by the domain {belief.prior.name!r} to {msg.prior_prediction_error:.1%}"
         )
         try:
-            write_domain(belief.domain, self._path, f"What the simulation holds of the arm: {text}.")
+            write_domain(belief.domain, self._path, f"A{text[1:]}.")
         except OSError as problem:
             self.get_logger().error(f"{self._path} cannot be written: {problem}", throttle_duration_sec=10.0)
         self._publisher.publish(msg)
@@ -92,7 +92,7 @@ class Identifier(Node):
 
 
 def spin(node: Identifier) -> None:
-    """Fit between callbacks, in one thread; the streams keep what comes meanwhile."""
+    """Fit between callbacks, in one thread; the streams queue messages meanwhile."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     resting_until = 0.0

@@ -1,4 +1,4 @@
-"""Turns transitions into a policy: fills the buffers, trains as the data allow, publishes actors, keeps checkpoints."""
+"""Turns transitions into a policy: fills the buffers, trains, publishes actors, writes checkpoints."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from ompo_ros.resources import resource_path
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
-SLICE = 4  # updates between two looks at the callbacks: a few dozen milliseconds on one core
-BEHIND = 15.0  # s of updates that may be due before it is told
-DRAIN = 0.05  # s; how long callbacks may go on before training goes on
-QUIET = 5.0  # s between two warnings of a kind, however much comes
+SLICE = 4  # updates between two rounds of callbacks: a few dozen milliseconds on one core
+BEHIND = 15.0  # s of pending updates before a warning
+DRAIN = 0.05  # s of callbacks before training continues
+QUIET = 5.0  # s between two warnings of a kind
 
 
 class Learner(Node):
@@ -72,12 +72,12 @@ class Learner(Node):
         self.create_service(SetBool, "~/set_paused", self._on_pause)
         end_with_run(self, self._identity)
         self.create_timer(1.0, self._report, clock=STEADY)
-        self._publish_actor()  # a robot without a policy does not move, and nothing would ever be learned
+        self._publish_actor()  # a robot without a policy does not move, and nothing would be learned
         self._report()
         if resumed is None:
-            for _ in range(2):  # a damaged file must leave one to go on from, from the first moment on
+            for _ in range(2):  # so that a run can resume from the start, even with one damaged file
                 self._save_if_possible()
-        begun = f"resumed from {resumed}: {self._agent.updates} updates" if resumed else f"starting afresh in {run_dir}"
+        begun = f"resumed from {resumed}: {self._agent.updates} updates" if resumed else f"new run in {run_dir}"
         self.get_logger().info(f"{config.algorithm} on {self._agent.device}, {config.setting}, {begun}")
 
     # -- what comes in ------------------------------------------------------------------------------------------
@@ -114,11 +114,11 @@ class Learner(Node):
         self._report()
         return response
 
-    # -- what goes on -------------------------------------------------------------------------------------------
+    # -- training -----------------------------------------------------------------------------------------------
 
     @property
     def received(self) -> int:
-        """Batches that came so far, good or bad."""
+        """Batches received so far, valid or not."""
         return self._intake.received
 
     @property
@@ -126,7 +126,7 @@ class Learner(Node):
         return self._agent.experience.seen[Origin.TARGET]
 
     def train(self) -> bool:
-        """Make the updates that are due, a slice of them at most; False if none is."""
+        """Make at most a slice of the updates that are due; False if there are none."""
         seen = self._agent.experience.seen
         due = self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], self._agent.updates)
         if self._done or self._paused or due == 0 or not self._agent.ready:
@@ -143,17 +143,17 @@ class Learner(Node):
         return True
 
     def _keep_sound(self) -> None:
-        """Go back to the last sound state if a network is not finite; where that does not help, pause."""
+        """Restore the last finite state if a network is not finite; pause if that does not help."""
         if self._recovery.keep_sound():
             return
         self.get_logger().error(
-            "the networks were not finite: back to their last sound state", throttle_duration_sec=QUIET
+            "the networks were not finite: restored their last finite state", throttle_duration_sec=QUIET
         )
         if self._recovery.hopeless and not self._paused:
             self._paused = True
             self.get_logger().error(
-                "paused, going back does not help: lower the learning rates or look at the rewards and observations, "
-                "then start anew, or call ~/set_paused with data: false to try once more"
+                "paused, restoring does not help: lower the learning rates or check the rewards and observations, "
+                "then start again, or call ~/set_paused with data: false to try once more"
             )
 
     def _finish_if_done(self) -> None:
@@ -164,13 +164,13 @@ class Learner(Node):
             self._report()
 
     def _publish_actor(self) -> None:
-        """Send what explores next or, at the end of a run, the average that is left to its user."""
+        """Publish the exploring actor or, at the end of a run, the averaged one."""
         self._keep_sound()
         self._next_publish = time.monotonic() + self._publish_period
         try:
             version = self._folder.next_version()
         except OSError as error:
-            self._owes_actor = True  # without its number on the disk, another policy could get the same one
+            self._owes_actor = True  # without its number on the disk, another policy could get the same number
             self.get_logger().error(f"no actor is published: {error}", throttle_duration_sec=QUIET)
             return
         self._owes_actor = False
@@ -186,7 +186,7 @@ class Learner(Node):
         self._actor.publish(self._identity.sign(actor, "actor"))
 
     def _save(self) -> Path:
-        """Write a checkpoint; a disk that does not take it is reported and raised."""
+        """Write a checkpoint; a failure is logged and raised."""
         self._keep_sound()
         self._next_save = time.monotonic() + self._save_period
         try:
@@ -199,7 +199,7 @@ class Learner(Node):
         return path
 
     def _save_if_possible(self) -> None:
-        """Keep what was learned, and go on without where that fails: the next period tries again."""
+        """Write a periodic checkpoint; after a failure the next period tries again."""
         with contextlib.suppress(OSError):
             self._save()
 
@@ -243,7 +243,7 @@ class Learner(Node):
         behind = self._pacing.updates_due(seen[Origin.SOURCE], seen[Origin.TARGET], updates)
         if self._state() == LearnerStatus.TRAINING and behind > BEHIND * rate:
             self.get_logger().warning(
-                f"{behind} updates behind: {rate:.0f}/s are made, update_to_data asks for more",
+                f"{behind} updates behind: {rate:.0f}/s are too few for update_to_data",
                 throttle_duration_sec=30.0,
             )
 
@@ -255,7 +255,7 @@ class Learner(Node):
         return int(LearnerStatus.TRAINING if self._agent.updates else LearnerStatus.WAITING)
 
     def destroy_node(self) -> None:
-        """Keep what was learned."""
+        """Write a last checkpoint."""
         if self._agent.experience.global_.size:
             self._save_if_possible()
         self._log.close()
@@ -264,7 +264,7 @@ class Learner(Node):
 
 
 def take_in(executor: SingleThreadedExecutor, node: Learner, timeout: float) -> bool:
-    """Handle what is ready; whether a batch was among it."""
+    """Handle what is ready; returns whether a batch was among it."""
     before = node.received
     executor.spin_once(timeout_sec=timeout)
     if node.received > before:
@@ -273,7 +273,7 @@ def take_in(executor: SingleThreadedExecutor, node: Learner, timeout: float) -> 
 
 
 def spin(node: Learner) -> None:
-    """Train between callbacks, in one thread: no lock, no contention, and nobody waits longer than a slice."""
+    """Train between callbacks, in one thread: no lock, and no message waits longer than a slice."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     while rclpy.ok():

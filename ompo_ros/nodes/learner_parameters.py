@@ -1,4 +1,4 @@
-"""The learner's parameters, apart from the others' because they need torch."""
+"""The learner's parameters, separate from the others because they need torch."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ompo_ros.parameters import parameter
 class LearnerParameters(RunParameters, TaskParameters, SeedParameters):
     """Of learner."""
 
-    device: str = parameter("auto", "Where the networks are: auto, cpu, cuda or cuda:N.")
+    device: str = parameter("auto", "Device of the networks: auto, cpu, cuda or cuda:N.")
     run_dir: str = parameter("runs/adapt", "Folder of the run's checkpoints and logs.")
-    resume: bool = parameter(False, "Continue from the run's newest checkpoint; without one, start afresh.")
+    resume: bool = parameter(False, "Continue from the run's newest checkpoint; without one, start a new run.")
     pretrained: str = parameter("", "Networks to start from: a file, or one under models/. Empty: none.")
-    publish_period: float = parameter(2.0, "Seconds between two actors.", low=0.05, high=3600.0)
+    publish_period: float = parameter(2.0, "Seconds between two published actors.", low=0.05, high=3600.0)
     checkpoint_period: float = parameter(60.0, "Seconds between two checkpoints.", low=1.0, high=1e6)
     keep_checkpoints: int = parameter(2, "Checkpoints kept.", low=1, high=1000)
     pacing: Pacing = field(default_factory=Pacing, metadata={"prefix": ""})

@@ -1,4 +1,4 @@
-"""The parameters of every node but the learner: what `ros2 param` shows and docs/parameters.md lists."""
+"""The parameters of all nodes except the learner; `ros2 param` and docs/parameters.md show them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class RunParameters:
 
 @dataclass(frozen=True)
 class TaskParameters:
-    """What the arm does."""
+    """The task of the arm."""
 
-    task: str = parameter("reach", "What the arm does.", choices=TASKS)
-    reward: str = parameter("dense", "How the task is rewarded.", choices=REWARDS)
+    task: str = parameter("reach", "The task of the arm.", choices=TASKS)
+    reward: str = parameter("dense", "The form of the task's reward.", choices=REWARDS)
 
 
 @dataclass(frozen=True)
 class RobotParameters:
-    """Which arm it is."""
+    """The robot preset."""
 
-    robot: str = parameter("panda", "Robot preset: a file in config/robots by its name, or a path.")
+    robot: str = parameter("panda", "Robot preset: name of a file in config/robots, or a path.")
 
 
 @dataclass(frozen=True)
 class DriverParameters(RobotParameters):
-    """How the arm's driver is reached."""
+    """Topics of the arm's driver."""
 
     driver: str = parameter("", "Which of the preset's drivers to use. Empty: the preset's default.")
     robot_namespace: str = parameter("", "Namespace of the robot's topics; / for none. Empty: the node's own.")
@@ -42,14 +42,14 @@ class DriverParameters(RobotParameters):
 
 @dataclass(frozen=True)
 class SeedParameters:
-    """Where randomness begins."""
+    """The seed."""
 
     seed: int = parameter(0, "Seed of everything random in the node.", high=_LARGEST_SEED)
 
 
 @dataclass(frozen=True)
 class StepParameters:
-    """How long a run is."""
+    """The length of a run."""
 
     target_steps: int = parameter(0, "Target transitions after which the run ends; 0: never.", high=1e9)
 
@@ -82,9 +82,9 @@ class PolicyControllerParameters(ArmParameters):
 class RobotSimParameters(DriverParameters, SeedParameters):
     """Of robot_sim."""
 
-    task: str = parameter("reach", "What is on the table: push has a cube.", choices=TASKS)
+    task: str = parameter("reach", "The task; push adds a cube on the table.", choices=TASKS)
     simulator: str = parameter("mujoco", "Physics engine.", choices=("panda_gym", "mujoco"))
-    domain: str = parameter("hidden", "Dynamics of the arm: a file in config/domains by its name, or a path.")
+    domain: str = parameter("hidden", "Dynamics of the arm: name of a file in config/domains, or a path.")
     publish_rate: float = parameter(100.0, "Joint states per simulated second.", low=1.0, high=1000.0)
     real_time_factor: float = parameter(1.0, "Simulated seconds per second; 0: lockstep with commands.", high=1e3)
     command_timeout: float = parameter(
@@ -96,13 +96,13 @@ class RobotSimParameters(DriverParameters, SeedParameters):
 class SourceCollectorParameters(RunParameters, TaskParameters, RobotParameters, SeedParameters):
     """Of source_collector."""
 
-    domain: str = parameter("randomized", "Dynamics to draw from: a file in config/domains by its name, or a path.")
+    domain: str = parameter("randomized", "Dynamics to draw from: name of a file in config/domains, or a path.")
     arms: int = parameter(16, "Arms simulated at once.", low=1, high=4096)
     threads: int = parameter(1, "Threads of the simulator.", low=1, high=256)
     batch_steps: int = parameter(16, "Steps of every arm in one message.", low=1, high=1000)
-    index: int = parameter(0, "Which of the collectors this is, from 0; it changes the seed.", high=255)
+    index: int = parameter(0, "Number of this collector, from 0; it changes the seed.", high=255)
     num_sources: int = parameter(1, "Collectors that share the source's budget.", low=1, high=256)
-    belief: bool = parameter(True, "Draw from what the identifier finds out about the arm, once it has.")
+    belief: bool = parameter(True, "Draw from the identifier's estimate of the arm, as soon as there is one.")
     limits: bool = parameter(True, "Keep commands within the limits of the robot's safety filter, as the target does.")
 
 
@@ -111,31 +111,31 @@ class IdentifierParameters(RunParameters, TaskParameters, RobotParameters, SeedP
     """Of identifier."""
 
     run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml is kept.")
-    domain: str = parameter("randomized", "What to start from: the sources' domain, by its name or a path.")
-    speed_scale: float = parameter(1.0, "As the target collector has it.", low=0.01, high=1.0)
-    share: float = parameter(0.5, "Share of a core to use at most.", low=0.05, high=1.0)
+    domain: str = parameter("randomized", "Domain to start from, the sources': a name or a path.")
+    speed_scale: float = parameter(1.0, "The target collector's speed_scale.", low=0.01, high=1.0)
+    share: float = parameter(0.5, "Largest share of a core to use.", low=0.05, high=1.0)
     half_life: int = parameter(
-        0, "Target steps after which evidence counts half, for arms that change; 0: never.", high=1e9
+        0, "Target steps after which evidence has half its weight, for arms that change; 0: never.", high=1e9
     )
 
 
 @dataclass(frozen=True)
 class GateParameters:
-    """When a policy becomes stable, and when it stops being so."""
+    """The gate between latest and stable policies."""
 
-    gate: bool = parameter(True, "Whether proven policies become stable by themselves.")
-    evaluation_episodes: int = parameter(20, "Episodes that prove a policy.", low=1, high=500)
+    gate: bool = parameter(True, "Make evaluated policies stable automatically.")
+    evaluation_episodes: int = parameter(20, "Episodes of an evaluation.", low=1, high=500)
     evaluation_period: float = parameter(60.0, "Seconds from the end of one evaluation to the next.", high=86_400.0)
     margin: float = parameter(0.1, "Largest drop in success rate a new policy may have and still pass.", high=1.0)
-    confidence: float = parameter(0.8, "Probability wanted that a policy is within the margin.", low=0.5, high=1.0)
-    min_success: float = parameter(0.5, "Success rate wanted of the first stable policy.", high=1.0)
+    confidence: float = parameter(0.8, "Required probability that a policy is within the margin.", low=0.5, high=1.0)
+    min_success: float = parameter(0.5, "Required success rate of the first stable policy.", high=1.0)
 
 
 @dataclass(frozen=True)
 class PolicyServerParameters(RunParameters, TaskParameters, RobotParameters, GateParameters):
     """Of policy_server."""
 
-    registry_dir: str = parameter("~/.ros/ompo/policies", "Folder of the policies; made if missing.")
+    registry_dir: str = parameter("~/.ros/ompo/policies", "Folder of the policies; created if missing.")
     keep: int = parameter(20, "Newest policies kept, besides those in use.", low=1, high=10_000)
 
 

@@ -1,4 +1,4 @@
-"""Turns the learner's weights into proven ONNX policies on two channels: `latest`, and behind the gate `stable`."""
+"""Turns the learner's weights into checked ONNX policies on two channels: `latest` and, after the gate, `stable`."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData
 
-GATE_PERIOD = 0.2  # seconds between two looks at what waits
-REFUSALS_SAID, REFUSALS_PERIOD = 20, 10.0  # lines of the log at most, in so many seconds; the others are counted
-# A few of the target's observations are enough here; best effort never makes the collector wait for this node.
+GATE_PERIOD = 0.2  # seconds between two checks of the queue
+REFUSALS_SAID, REFUSALS_PERIOD = 20, 10.0  # largest number of log lines in so many seconds; the others are counted
+# A few observations of the target are enough; with best effort the collector never waits for this node.
 SAMPLED = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 REFUSED = (InvalidData, RefusedPolicy, RegistryError, OSError)
 
 
 class PolicyServer(Node):
-    """Wires a PolicyKeeper to topics, services and the target collector's evaluation."""
+    """Connects a PolicyKeeper to topics, services and the target collector's evaluation."""
 
     def __init__(self) -> None:
         super().__init__("policy_server", **OVERRIDES)
@@ -125,7 +125,7 @@ class PolicyServer(Node):
         except InvalidData as error:
             self._refuse(f"an episode of {msg.collector_id[:MAX_NAME]!r}", error)
             return
-        # Exploring episodes succeed less often than the policy they explore around.
+        # Exploring episodes succeed less often than the deterministic policy.
         if msg.deterministic and msg.outcome != EpisodeSummary.DROPPED:
             self._watch(msg.policy_version, [(msg.success, msg.episode_return)])
 
@@ -143,7 +143,7 @@ class PolicyServer(Node):
         return self._identity.sign(artifact_to_msg(policy.onnx, version=policy.version), channel)
 
     def _refuse(self, what: str, error: Exception) -> None:
-        """Count what is refused, and say so unless a sender floods the log."""
+        """Count refusals, and log them at a limited rate."""
         self._refused += 1
         now = time.monotonic()
         if len(self._said) < REFUSALS_SAID or now - self._said[0] > REFUSALS_PERIOD:
@@ -169,7 +169,7 @@ class PolicyServer(Node):
         )
 
     def _on_evaluated(self, candidate: CheckedPolicy, episodes: Episodes | None) -> None:
-        """Judge a candidate; before it is refused as worse, stable is measured anew: the robot may have changed."""
+        """Judge a candidate; before it is refused as worse, stable is evaluated again: the robot may have changed."""
         self._next_evaluation = time.monotonic() + self._pause
         if episodes is None:
             self._keeper.put_back(candidate)
@@ -188,11 +188,11 @@ class PolicyServer(Node):
                 self._watch(stable, measured)
                 self._judge(candidate, episodes)
 
-        self.get_logger().info(f"measuring stable {stable} anew, since policy {candidate.version} seems worse")
+        self.get_logger().info(f"evaluating stable {stable} again, since policy {candidate.version} seems worse")
         self._evaluation.evaluate(stable, self._episodes, on_stable_evaluated)
 
     def _judge(self, candidate: CheckedPolicy, episodes: Episodes) -> Verdict | None:
-        """Move stable if the episodes say so; None where the registry could not be read or written."""
+        """Move stable if the evaluation allows; None if the registry could not be read or written."""
         try:
             verdict = self._keeper.judge(candidate, episodes)
         except REFUSED as error:
@@ -263,7 +263,7 @@ class PolicyServer(Node):
         return response
 
     def _runtime(self, channel: str) -> PolicyRuntime:
-        """The runtime of a channel's policy, kept as long as the channel stays on it."""
+        """The runtime of a channel's policy, cached until the channel changes."""
         policy, runtime = self._keeper.policy(channel), self._runtimes.get(channel)
         if policy is None:
             raise RegistryError(f"{channel} holds no policy yet")

@@ -1,4 +1,4 @@
-"""A stand-in robot: a simulated arm with hidden parameters behind exactly the topics of a real arm's driver."""
+"""A stand-in robot: a simulated arm with hidden parameters behind the topics of a real arm's driver."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
-_LOCKSTEP_PATIENCE = 0.3  # s without a command until a lockstep robot moves on by itself: nobody waits forever
-_MAX_CATCH_UP = 10  # publish periods made up for at once after a pause of the machine
+_LOCKSTEP_PATIENCE = 0.3  # s without a command after which a lockstep robot continues by itself
+_MAX_CATCH_UP = 10  # publish periods caught up at once after a pause of the machine
 
 
 class RobotSim(Node):
-    """Publishes joint states, takes position commands; real time, faster, slower, or in lockstep with its commands."""
+    """Publishes joint states and accepts position commands, at any speed or in lockstep with its commands."""
 
     def __init__(self) -> None:
         super().__init__("robot_sim", **OVERRIDES)
@@ -52,7 +52,7 @@ class RobotSim(Node):
             command_timeout=given.command_timeout,
         )
         self._require_whole_timesteps()
-        self._queue: list[FloatArray] = []  # setpoints of a trajectory still to come
+        self._queue: list[FloatArray] = []  # remaining setpoints of a trajectory
         self._next_setpoint = 0.0
         namespace, driver = given.robot_namespace, self._robot.driver
         self._states = self.create_publisher(JointState, topic_in(namespace, driver.state_topic), STATES)
@@ -64,7 +64,7 @@ class RobotSim(Node):
         self.create_subscription(command_type(self._robot), topic, on_command, COMMANDS)
         self._started, self._published = time.monotonic(), 0
         period = _LOCKSTEP_PATIENCE if lockstep else 1.0 / (self._rate * self._factor)
-        # Its own time moves others; others' must not move it.
+        # It publishes simulated time, so it must not use it itself.
         self._timer = self.create_timer(period, self._lockstep if lockstep else self._on_timer, clock=STEADY)
         if self._factor == 1.0:
             run_in_real_time(self)
@@ -79,7 +79,7 @@ class RobotSim(Node):
             raise InvalidParameter("publish_rate", f"{self._rate:g} does not divide the physics' {physics:g} Hz")
 
     def _on_command(self, msg: CommandMessage) -> None:
-        """Take the first setpoint at once, keep those after it for their time."""
+        """Use the first setpoint at once, and queue the others for their time."""
         try:
             first, *self._queue = positions_from_msg(self._robot, msg, self._stamp_now())
             self._arm.command(first)

@@ -1,4 +1,4 @@
-"""Sends experience of randomized simulated arms, no faster than the learner's counts ask for."""
+"""Sends transitions of randomized simulated arms, no faster than the learner's budget allows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ompo_ros.transitions import InvalidData, Origin
 
 
 class SourceCollector(Node):
-    """N arms, one policy for all of them; random actions until the first policy comes."""
+    """N arms with one policy; actions are random until the first policy arrives."""
 
     def __init__(self) -> None:
         super().__init__("source_collector", **OVERRIDES)
@@ -53,7 +53,7 @@ class SourceCollector(Node):
         self._rng = np.random.default_rng(own_seed)
         self._policies = PolicyFeed(self, "policy/latest", self._contract, self._identity, batch=self._arms)
         self._status: LearnerStatus | None = None
-        self._sent_before = 0  # our share of what the learner had when we joined
+        self._sent_before = 0  # our share of the learner's count when we joined
         self._sent = self._finished = 0
         self._transitions = BatchPublisher(self, "source/transitions", self._identity)
         self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
@@ -78,12 +78,12 @@ class SourceCollector(Node):
         except InvalidData as error:
             self.get_logger().error(f"status refused: {error}")
             return
-        if self._status is None or msg.source_steps < self._status.source_steps:  # joined, or the learner went back
+        if self._status is None or msg.source_steps < self._status.source_steps:  # joined, or the learner resumed
             self._sent_before, self._sent = msg.source_steps // self._num_sources, 0
         self._status = msg
 
     def wanted(self) -> bool:
-        """Whether our share of the learner's budget still has room, and anybody takes what we send."""
+        """Whether our share of the learner's budget has room, and there is a receiver."""
         if self._status is None or self._status.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED):
             return False
         if not self._transitions.flush() or not self._transitions.is_heard:
@@ -115,11 +115,11 @@ class SourceCollector(Node):
             self._finished += 1
 
     def rest(self) -> None:
-        """Let a policy that came be loaded, beside the next batch; call it between two."""
+        """Load a received policy during the next batch; call it between two batches."""
         self._policies.pause()
 
     def destroy_node(self) -> None:
-        """End the loader before the node it reports to."""
+        """Stop the loader before its node ends."""
         self._policies.close()
         super().destroy_node()
 
@@ -128,7 +128,7 @@ class SourceCollector(Node):
 
 
 def spin(node: SourceCollector) -> None:
-    """Simulate between callbacks, in one thread: a policy changes between two batches, never within a step."""
+    """Simulate between callbacks, in one thread: a policy changes only between two batches."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     while rclpy.ok():

@@ -1,4 +1,4 @@
-"""Plays the newest policy on the robot through its standard topics and sends what happened to the learner."""
+"""Plays the newest policy on the robot through its standard topics and sends the transitions to the learner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ompo_ros.task.tasks import Task
 
 
 class TargetCollector(Node):
-    """Wires the collector's state machine to the arm, the learner, the policy server and the action ~/evaluate."""
+    """Connects the collector's state machine to the arm, the learner, the policy server and the action ~/evaluate."""
 
     def __init__(self) -> None:
         super().__init__("target_collector", **OVERRIDES)
@@ -59,13 +59,13 @@ class TargetCollector(Node):
         self._policies.pause()
 
     def _on_episode(self, finished: PlayedEpisode, summary: EpisodeSummary) -> None:
-        """Send what was explored to the learner, report to the evaluation what was played for it."""
+        """Send exploration episodes to the learner, and evaluation episodes to their evaluation."""
         if finished.transitions is not None and not finished.deterministic and not self._dry_run:
             self._learner.send(finished.transitions, summary.stamp)
         self._evaluate.episode_ended(summary)
 
     def destroy_node(self) -> None:
-        """End the loaders before the node they report to."""
+        """Stop the loaders before their node ends."""
         self._policies.close()
         self._evaluate.close()
         super().destroy_node()

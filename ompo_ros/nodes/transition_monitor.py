@@ -1,4 +1,4 @@
-"""Shows whether experience arrives: rate, loss and refusals of both transition streams, on /diagnostics and the log."""
+"""Reports rate, loss and refusals of both transition streams on /diagnostics and in the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ompo_ros.transitions import Transitions
 
 
 class TransitionMonitor(Node):
-    """Subscribes like the learner does and keeps only the counts."""
+    """Subscribes like the learner and keeps only the counts."""
 
     def __init__(self) -> None:
         super().__init__("transition_monitor", **OVERRIDES)

@@ -1,4 +1,4 @@
-"""What a stand-in's mechanics do that no parameter of a source expresses: play, dead zones, joints that couple, ..."""
+"""Mechanics of a stand-in that no source parameter expresses: play, dead zones, coupled joints and others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ompo_ros.task.kinematics import SPHERE_NAMES, FloatArray, sphere_centres
 from ompo_ros.task.tasks import INCREMENT
 
 JOINTS: Final = 7
-_MASSES: Final = {"elbow": 7.0, "wrist": 5.0, "hand": 2.0}  # kg; where the arm's weight hangs, roughly
+_MASSES: Final = {"elbow": 7.0, "wrist": 5.0, "hand": 2.0}  # kg; roughly where the arm's weight acts
 _GRAVITY: Final = 9.81
 _STIFFNESS: Final = 3000.0  # N m/rad of the arm's position control
 _TILT: Final = 1e-4  # rad, for slopes
@@ -22,14 +22,14 @@ _TILT: Final = 1e-4  # rad, for slopes
 
 @dataclass(frozen=True)
 class Beyond:
-    """Each is a number for all joints or one a joint, in rad; zero does nothing."""
+    """Each is one number for all joints or one per joint, in rad; zero has no effect."""
 
     dead_zone: Numbers = 0.0  # of a commanded increment that moves nothing
     saturation: Numbers = float("inf")  # the largest increment that a drive follows
-    coupling: Numbers = 0.0  # share of the next joint's increment that a joint makes as well; the last has the first's
+    coupling: Numbers = 0.0  # share of the next joint's increment added to a joint's; the last takes the first's
     backlash: Numbers = 0.0  # of play to either side when a drive turns around
     sensor_offset: Numbers = 0.0  # added to what is measured
-    base_tilt: tuple[float, float] = (0.0, 0.0)  # about x and y: gravity pulls sideways, compensation does not know
+    base_tilt: tuple[float, float] = (0.0, 0.0)  # about x and y: gravity pulls sideways and is not compensated
 
     def __post_init__(self) -> None:
         for name in ("dead_zone", "saturation", "backlash"):
@@ -53,11 +53,11 @@ def read_beyond(entry: YamlValue) -> Beyond:
 
 
 class Mechanics:
-    """Puts it into the way from commands to joints, and back from sensors, of N arms."""
+    """Applies these mechanics to the commands and measurements of N arms."""
 
     def __init__(self, beyond: Beyond, n: int) -> None:
         self._beyond = beyond
-        self._output: FloatArray = np.zeros((n, JOINTS))  # where the far side of the play stands
+        self._output: FloatArray = np.zeros((n, JOINTS))  # output side of the play
         self._offset = np.asarray(beyond.sensor_offset, dtype=np.float64)
         self._mix = np.eye(JOINTS)
         self._mix[np.arange(JOINTS), (np.arange(JOINTS) + 1) % JOINTS] = beyond.coupling
@@ -67,14 +67,14 @@ class Mechanics:
         self._output[arms] = posture
 
     def actions(self, actions: FloatArray) -> FloatArray:
-        """What the drives make of actions (n, 7)."""
+        """The actions (n, 7) that the drives execute."""
         increments = INCREMENT * actions @ self._mix.T
         felt = np.sign(increments) * np.maximum(np.abs(increments) - self._beyond.dead_zone, 0.0)
         most = np.asarray(self._beyond.saturation)
         return np.asarray(np.clip(felt, -most, most) / INCREMENT)
 
     def targets(self, targets: FloatArray) -> FloatArray:
-        """Where position commands (n, 7) put the joints, after gravity's pull and the play."""
+        """The joint positions that commands (n, 7) lead to, after gravity and play."""
         pulled = targets + self._sag(targets)
         play = np.asarray(self._beyond.backlash)
         self._output = np.clip(self._output, pulled - play, pulled + play)
@@ -84,7 +84,7 @@ class Mechanics:
         return np.asarray(q + self._offset)
 
     def _sag(self, q: FloatArray) -> FloatArray:
-        """How far (n, 7) gravity's sideways part, which nothing compensates, bends stiff joints."""
+        """Deflection (n, 7) of the joints by the uncompensated sideways part of gravity."""
         if not any(self._beyond.base_tilt):
             return np.zeros_like(q)
         about_x, about_y = self._beyond.base_tilt

@@ -1,4 +1,4 @@
-"""Experience from N simulated arms, as transitions: who acts may change between two steps, episodes go on."""
+"""Transitions from N simulated arms; the policy may change between two steps without ending episodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Collection:
         self._return = np.zeros(env.num_envs)
 
     def run(self, act: Act, steps: int, policy_version: int) -> tuple[Transitions, list[EpisodeResult]]:
-        """Let every arm take `steps` steps by `act`; returns them step by step, arm by arm."""
+        """Step every arm `steps` times with `act`; returns transitions ordered by step, then by arm."""
         n, episodes = self._env.num_envs, []
         columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
         for _ in range(steps):

@@ -1,4 +1,4 @@
-"""What a parameter may be drawn from; each maps ready random numbers to values, so N arms are one operation."""
+"""Distributions of a parameter; each maps given random numbers to values, for N arms in one operation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Distribution(Protocol):
 
 @dataclass(frozen=True)
 class Constant:
-    """Always the same: one number, or one a joint."""
+    """A constant: one number, or one per joint."""
 
     value: Numbers
 
@@ -38,7 +38,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Uniform:
-    """Anything between low and high, of all joints or of each."""
+    """Uniform between low and high, given for all joints or for each."""
 
     low: Numbers
     high: Numbers
@@ -58,7 +58,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class LogUniform:
-    """Any order of magnitude between low and high, of all joints or of each."""
+    """Log-uniform between low and high, given for all joints or for each."""
 
     low: Numbers
     high: Numbers
@@ -79,7 +79,7 @@ class LogUniform:
 
 @dataclass(frozen=True)
 class Normal:
-    """A bell around the mean, of all joints or of each, cut off at three standard deviations and at low and high."""
+    """Normal, given for all joints or for each; cut off at three standard deviations and at low and high."""
 
     mean: Numbers
     std: Numbers
@@ -104,7 +104,7 @@ class Normal:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the listed values, each as likely."""
+    """One of the listed values, equally likely."""
 
     options: tuple[float, ...]
 

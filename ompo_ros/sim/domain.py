@@ -1,4 +1,4 @@
-"""A domain: how each dynamics parameter of a Panda world is chosen and how it drifts, loaded from YAML."""
+"""A domain: the distribution or drift of each dynamics parameter of a Panda world, loaded from YAML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Simulator:
-    """How MuJoCo integrates; a target that differs here too is one the source cannot imitate exactly."""
+    """MuJoCo's integration; a source cannot imitate a target exactly that differs here."""
 
     timestep: float = 0.002
     integrator: str = "implicitfast"
@@ -39,17 +39,17 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Domain:
-    """What is nominal, what is drawn each episode, what drifts, and what integrates it."""
+    """Parameters drawn each episode, parameters that drift, and the integrator; all others are nominal."""
 
     name: str = "nominal"
     drawn: dict[str, Drawn] = field(default_factory=dict)
     drift: dict[str, Schedule] = field(default_factory=dict)
     simulator: Simulator = field(default_factory=Simulator)
-    beyond: Beyond | None = None  # mechanics that only a stand-in robot has
+    beyond: Beyond | None = None  # mechanics of a stand-in robot only
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The parameters this domain touches."""
+        """The parameters that this domain sets."""
         return tuple(name for name in PARAMETERS if name in self.drawn or name in self.drift)
 
     def draw(self, values: DomainValues, arms: Arms, uniform: FloatArray, normal: FloatArray) -> None:
@@ -78,7 +78,7 @@ def load_domain(name_or_path: str | Path) -> Domain:
     drift = sections["drift"].mapping(tuple(PARAMETERS)) if "drift" in sections else {}
     for name in drift:
         if name in drawn:
-            drift[name].refuse(f"{name} stands under parameters as well as under drift; choose one")
+            drift[name].refuse(f"{name} is given under both parameters and drift; choose one")
     return Domain(
         name=path.stem,
         drawn={name: _read_drawn(entry, PARAMETERS[name]) for name, entry in drawn.items()},
@@ -109,7 +109,7 @@ def _read_distribution(
     kind: str, value: YamlValue, parameter: Parameter, within: tuple[float, ...] | None
 ) -> Distribution:
     if within is not None and kind != "normal":
-        raise ValueError("only a normal distribution has to be kept `within` a range")
+        raise ValueError("`within` applies only to a normal distribution")
     if kind == "constant":
         return Constant(_read_numbers(value, parameter))
     if kind == "choice":
@@ -124,7 +124,7 @@ def _read_distribution(
 
 
 def _read_numbers(value: YamlValue, parameter: Parameter) -> Numbers:
-    """One number for all joints, or a list with one a joint."""
+    """One number for all joints, or a list with one per joint."""
     return value.numbers(parameter.size) if value.is_list else value.number()
 
 
@@ -138,7 +138,7 @@ def _read_schedule(entry: YamlValue, parameter: Parameter) -> Schedule:
     schedule = Schedule(_made(value, lambda: _read_trend(kind, value)), over, noise)
     _check_support(entry, parameter, schedule.support)
     if parameter.integer and not (isinstance(schedule.trend, Jumps) and noise is None):
-        entry.refuse(f"{parameter.name} is a whole number: only jumps without noise suit it")
+        entry.refuse(f"{parameter.name} is a whole number: only jumps without noise are allowed")
     if parameter.integer and isinstance(schedule.trend, Jumps):
         _check_integer(entry, parameter, Choice(schedule.trend.values))
     return schedule
@@ -173,7 +173,7 @@ def _read_simulator(entry: YamlValue) -> Simulator:
 
 
 def _made(entry: YamlValue, make: Callable[[], Made]) -> Made:
-    """Run a constructor and put the line before what it refuses."""
+    """Run a constructor and add the line to its errors."""
     try:
         return make()
     except ConfigFileError:

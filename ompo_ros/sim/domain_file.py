@@ -1,4 +1,4 @@
-"""Writes a domain as the YAML that `load_domain` reads: a belief is a domain file like any other."""
+"""Writes a domain as the YAML that `load_domain` reads; a belief is stored as a domain file."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _DIGITS = 6
 
 
 def domain_text(domain: Domain, comment: str = "") -> str:
-    """The file's content; a domain that drifts is nobody's to write."""
+    """The file's content; a drifting domain cannot be written."""
     if domain.drift:
-        raise ValueError(f"domain {domain.name!r} drifts: its schedule is not written")
+        raise ValueError(f"domain {domain.name!r} drifts: only domains without drift can be written")
     sections: dict[str, Any] = {"parameters": {name: _entry(drawn) for name, drawn in domain.drawn.items()}}
     sections["simulator"] = {"timestep": domain.simulator.timestep, "integrator": domain.simulator.integrator}
     if domain.beyond is not None:

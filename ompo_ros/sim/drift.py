@@ -14,7 +14,7 @@ CLOCKS = ("episodes", "steps")  # steps are counted within the episode
 
 
 class Trend(Protocol):
-    """A value that depends on the count of a clock alone."""
+    """A value that depends only on the count of a clock."""
 
     @property
     def support(self) -> tuple[float, float]: ...
@@ -84,7 +84,7 @@ class Jumps:
 
 @dataclass(frozen=True)
 class Noise:
-    """Uniform numbers between low and high, drawn anew at each count of its clock."""
+    """Uniform numbers between low and high, drawn again at each count of its clock."""
 
     low: float
     high: float

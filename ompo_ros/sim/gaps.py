@@ -1,4 +1,4 @@
-"""Targets that nobody chose: two wide distributions of arms, drawn by a seed, and those that make the benchmark.
+"""A benchmark of targets that were not hand-picked: two wide distributions of arms, drawn by a seed.
 
 A drawn arm counts if the shipped policy reaches fewer than half of its goals there, and a policy that was trained on
 that arm alone at least nine in ten; `ompo_ros.experiments.gaps` measures both. An arm that has to be freed by hand
@@ -28,7 +28,7 @@ SHIPPED_BELOW: Final = 0.5  # success of the shipped policy
 TRAINED_FROM: Final = 0.9  # success of a policy trained on the arm alone
 WANTED: Final = {"expressible": 8, "inexpressible": 4}
 _SIMULATORS: Final = ("panda_gym", "mujoco")  # in turn
-_OTHERWISE: Final = Simulator(0.001, "euler")  # a MuJoCo target is at least integrated otherwise than the sources
+_OTHERWISE: Final = Simulator(0.001, "euler")  # a MuJoCo target has at least another integrator than the sources
 _DIGITS: Final = 3
 
 # What every source can express, though not within the ranges of `randomized`.
@@ -42,7 +42,7 @@ _EXPRESSIBLE: Final = {
     "action_noise": Drawn(Uniform(0.0, 0.05)),
     "command_delay": Drawn(Choice((0.0, 1.0))),
 }
-# A milder arm of that kind, behind mechanics that no source expresses: lowest and highest value, and how many of them.
+# A milder arm with mechanics that no source expresses: lowest value, highest value, number of values.
 _MILDER: Final = {
     "payload_mass": Drawn(Uniform(0.0, 2.0)),
     "action_gain": Drawn(Uniform(0.7, 1.3)),
@@ -61,7 +61,7 @@ _BEYOND: Final = {
 
 @dataclass(frozen=True)
 class Gap:
-    """A target of the benchmark: a simulator and the domain file that hides in it."""
+    """A target of the benchmark: a simulator and its hidden domain file."""
 
     name: str
     kind: str  # of `WANTED`
@@ -69,7 +69,7 @@ class Gap:
 
     @property
     def domain(self) -> str:
-        """What `load_domain` takes."""
+        """The name that `load_domain` accepts."""
         return f"gaps/{self.name}"
 
 
@@ -79,7 +79,7 @@ def simulator_of(index: int) -> str:
 
 
 def draw_gap(kind: str, index: int, seed: int = SEED) -> Domain:
-    """The arm number `index` of a kind; the same for ever."""
+    """Draw arm number `index` of a kind; always the same one."""
     rng = np.random.default_rng((seed, tuple(WANTED).index(kind), index))
     drawn = _EXPRESSIBLE if kind == "expressible" else _MILDER
     values, one = DomainValues(1), np.array([0])
@@ -102,7 +102,7 @@ def read_record(folder: Path) -> list[dict[str, str]]:
 
 
 def benchmark() -> list[Gap]:
-    """The gaps that count, as far as they were found."""
+    """The gaps found so far that count."""
     return [
         Gap(f"{row['kind']}_{row['index']}", row["kind"], row["simulator"])
         for row in read_record(resource_path(FOLDER))

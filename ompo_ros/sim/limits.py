@@ -1,4 +1,4 @@
-"""What the target's safety filter makes of every command: sources that feel its limits too move as the target does."""
+"""The target's safety limits for the sources, so that both respond to a policy in the same way."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class CommandLimits:
         self._velocity: FloatArray = np.zeros((n, JOINTS))
 
     def reset(self, arms: Arms) -> None:
-        """Begin as an episode does, after homing."""
+        """Begin an episode at rest, as after homing."""
         self._setpoint[arms] = self._home
         self._velocity[arms] = 0.0
 
     def actions(self, actions: FloatArray, measured: FloatArray) -> FloatArray:
-        """The actions (n, 7) that are let through from positions `measured`."""
+        """Limit actions (n, 7) sent from positions `measured`."""
         wanted = (measured + INCREMENT * actions - self._setpoint) / self._period
         limited = np.clip(wanted, self._velocity - self._change, self._velocity + self._change)
         self._velocity = np.clip(limited, -self._fastest, self._fastest)

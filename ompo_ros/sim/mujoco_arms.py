@@ -29,7 +29,7 @@ _PAYLOAD_RADIUS: Final = 0.04  # m; the payload is a solid ball
 
 
 class MujocoArms:
-    """Models and states of the arms; MuJoCo's own threads roll all of them out in one call, without the interpreter."""
+    """Models and states of the arms; one call steps all of them in MuJoCo's own threads."""
 
     def __init__(self, task: Task, n: int, simulator: Simulator, threads: int | None = None) -> None:
         self._nominal = mujoco.MjModel.from_xml_path(str(resource_path(f"models/panda/{task.name}.xml")))
@@ -53,10 +53,10 @@ class MujocoArms:
         self._renderer: mujoco.Renderer | None = None
 
     def check(self, names: tuple[str, ...]) -> None:
-        """MuJoCo expresses every parameter there is."""
+        """MuJoCo supports every parameter."""
 
     def apply(self, arms: Arms, values: DomainValues) -> None:
-        """Write model fields from the nominal model and the values, so that nothing of an earlier domain remains."""
+        """Write model fields from the nominal model and the values, so that no earlier domain remains."""
         nominal, ids = self._nominal, self._ids
         link_scale = values["link_mass_scale"][arms][:, ids.joint_of_body]
         payload = values["payload_mass"][arms, 0]
@@ -67,7 +67,7 @@ class MujocoArms:
             model = self.models[arm]
             model.body_mass[ids.links] = nominal.body_mass[ids.links] * link_scale[row]
             model.body_inertia[ids.links] = nominal.body_inertia[ids.links] * link_scale[row, :, None]
-            # The arm's controller lifts what it believes the links to weigh: nominal mass under nominal gravity.
+            # The controller compensates nominal masses under nominal gravity.
             model.body_gravcomp[ids.links] = _NOMINAL_GRAVITY / (gravity[row] * link_scale[row])
             model.body_mass[ids.payload] = payload[row]
             model.body_inertia[ids.payload] = 0.4 * payload[row] * _PAYLOAD_RADIUS**2
@@ -101,12 +101,12 @@ class MujocoArms:
             skip_checks=True,
             nstep=substeps,
             state=states,
-            chunk_size=1,  # so that a thread the machine held up does not hold up the others
+            chunk_size=1,  # so that one delayed thread does not delay the others
         )
         self.state[:] = states[:, -1]
 
     def predict(self, q: FloatArray, dq: FloatArray, targets: FloatArray, substeps: int) -> FloatArray:
-        """Where each arm would come to (arms, rows, 14) from every state (rows, 7), were it there; nothing moves."""
+        """Predict the next state (arms, rows, 14) of each arm from every state (rows, 7); nothing moves."""
         arms, rows = targets.shape[:2]
         start = np.tile(self._rest, (arms, rows, 1))
         velocities = 1 + self._nominal.nq
@@ -122,7 +122,7 @@ class MujocoArms:
         return np.concatenate((end[:, 1:8], end[:, velocities : velocities + 7]), axis=1).reshape(arms, rows, 14)
 
     def _buffers(self, substeps: int) -> tuple[FloatArray, FloatArray]:
-        """Keep commands and states of a rollout allocated: fresh pages every step would cost as much as the copies."""
+        """Preallocated commands and states of a rollout: fresh pages each step would cost as much as the copies."""
         if self._commands.shape[1] != substeps:
             n, size = self.state.shape
             self._commands = np.empty((n, substeps, 7))
@@ -154,7 +154,7 @@ def _state_of(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
 
 
 class _Ids:
-    """Where in the model's arrays the things stand that parameters change."""
+    """Indices of the model's arrays that parameters change."""
 
     def __init__(self, model: mujoco.MjModel, has_cube: bool) -> None:
         names = [f"link{i}" for i in range(1, 8)] + ["hand"]

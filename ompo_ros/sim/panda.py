@@ -21,12 +21,12 @@ from ompo_ros.task.tasks import CONTROL_RATE, Float32Array, Task
 
 
 def observation_space(contract: Contract) -> gymnasium.spaces.Box[Any]:
-    """Leave observations unbounded: the learner normalises them."""
+    """Observations are unbounded: the learner normalises them."""
     return gymnasium.spaces.Box(-np.inf, np.inf, (contract.observation_size,), np.float32)
 
 
 def action_space(contract: Contract) -> gymnasium.spaces.Box[Any]:
-    """Bound actions as the contract does."""
+    """Actions have the contract's bounds."""
     limit = contract.action_limit
     return gymnasium.spaces.Box(-limit, limit, (contract.action_size,), np.float32)
 
@@ -83,7 +83,7 @@ class PandaEnv(SinglePanda):
 
 
 class PandaVectorEnv(VectorEnv[Float32Array, Float32Array, NDArray[Any]]):
-    """N Pandas in MuJoCo, each in a domain of its own; an arm whose episode ends starts its next one in the same step.
+    """N Pandas in MuJoCo, each in its own domain; when an arm's episode ends, the next one starts in the same step.
 
     Arm i seeded with `seed` moves exactly as a single environment seeded with `seed + i`.
     """
@@ -103,7 +103,7 @@ class PandaVectorEnv(VectorEnv[Float32Array, Float32Array, NDArray[Any]]):
         """With `limits`, commands keep the step, velocity and acceleration limits of a robot's safety filter."""
         chosen = domain if isinstance(domain, Domain) else load_domain(domain)
         if chosen.beyond is not None:
-            raise ValueError(f"domain {chosen.name!r} has a section `beyond`: only a stand-in robot has such mechanics")
+            raise ValueError(f"domain {chosen.name!r} has a section `beyond`, which only a stand-in robot supports")
         made = Task(task, reward)
         plant = MujocoArms(made, num_envs, chosen.simulator, threads)
         self.world = PandaWorld(made, chosen, plant, None if limits is None else CommandLimits(limits, num_envs))
@@ -127,7 +127,7 @@ class PandaVectorEnv(VectorEnv[Float32Array, Float32Array, NDArray[Any]]):
         return obs, self._info(self.world.task.is_success(obs))
 
     def set_domain(self, domain: Domain) -> None:
-        """Let each arm draw from another domain from its next episode on."""
+        """Draw from another domain, starting with each arm's next episode."""
         self.world.set_domain(domain)
 
     def step(

@@ -1,4 +1,4 @@
-"""The genuine PandaReach and PandaPush (PyBullet) behind the contract: a target with physics of its own."""
+"""panda-gym's own PandaReach and PandaPush (PyBullet) behind the contract: a target with other physics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ompo_ros.sim.world import PandaWorld
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import Task
 
-_BASE: Final = np.array([-0.6, 0.0, 0.0])  # where panda-gym puts the arm; the contract speaks in the arm's frame
+_BASE: Final = np.array([-0.6, 0.0, 0.0])  # panda-gym's base position; the contract uses the arm's frame
 _UPRIGHT: Final = np.array([0.0, 0.0, 0.0, 1.0])
 _CLOSED: Final = [0.0, 0.0]  # the fingers
 _ARM_JOINTS: Final = list(range(7))
@@ -101,7 +101,7 @@ class PandaGymArm:
         self._env.close()
 
     def _forget_contacts(self) -> None:
-        """Separate everything once, or contacts PyBullet remembers from one episode would reach into the next."""
+        """Separate all bodies once, since PyBullet keeps contacts from one episode to the next."""
         if self._has_cube:
             self._sim.set_base_pose("object", np.array([0.0, 0.0, 5.0]), _UPRIGHT)
             self._client.stepSimulation()

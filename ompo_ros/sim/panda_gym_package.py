@@ -1,4 +1,4 @@
-"""The one place that imports panda-gym, which only some Python versions can have."""
+"""The only import of panda-gym, which is not available for every Python version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulator must offer to be a Panda world; MuJoCo and PyBullet each do."""
+"""The interface of a simulator of Pandas; MuJoCo and PyBullet implement it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ImageArray = NDArray[np.uint8]
 
 
 class Plant(Protocol):
-    """N arms under position control. `q`, `dq` (n, 7) and `cube` (n, 3) always hold the present true state."""
+    """N arms under position control. `q`, `dq` (n, 7) and `cube` (n, 3) hold the true current state."""
 
     q: FloatArray
     dq: FloatArray
@@ -25,7 +25,7 @@ class Plant(Protocol):
         """Refuse parameters this simulator cannot express."""
 
     def apply(self, arms: Arms, values: DomainValues) -> None:
-        """Put the dynamics parameters of `arms` in force."""
+        """Apply the dynamics parameters of `arms`."""
 
     def reset(self, arms: Arms, posture: FloatArray, cube: FloatArray) -> None:
         """Place `arms` at rest in `posture` (n, 7), their cubes at `cube` (n, 3)."""

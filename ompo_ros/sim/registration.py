@@ -1,4 +1,4 @@
-"""Names under which gymnasium knows the worlds; each one's simulator is imported when the world is made."""
+"""Registers the worlds with gymnasium; a world's simulator is imported only when the world is made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ META_WORLD = (
 
 
 def register_all() -> None:
-    """Register every world once, however often it is called."""
+    """Register every world; repeated calls do nothing."""
     for task in ("Reach", "Push"):
         for reward in ("Dense", "Sparse"):
             _register_panda(task, reward)

@@ -12,7 +12,7 @@ from ompo_ros.sim.parameters import PARAMETERS, Arms, DomainValues
 from ompo_ros.task.kinematics import JOINT_HIGH, JOINT_LOW, FloatArray
 from ompo_ros.task.tasks import INCREMENT
 
-_BLOCK: Final = 64  # random rows drawn at once for an arm: one call a while instead of three a step
+_BLOCK: Final = 64  # random rows drawn at once for an arm, instead of three calls per step
 _DELAY_SLOTS: Final = int(PARAMETERS["command_delay"].high) + 1
 _OWN: Final = frozenset(
     (
@@ -51,7 +51,7 @@ class SignalPath:
         self._slot = 0
 
     def reset(self, arms: Arms, posture: FloatArray, generators: list[np.random.Generator]) -> None:
-        """Begin an episode: every command still under way is the start posture, noise comes from `generators`."""
+        """Begin an episode: delayed commands start at the posture, noise comes from `generators`."""
         self._pending[arms] = posture[:, None, :]
         if self._mechanics is not None:
             self._mechanics.reset(arms, posture)
@@ -86,7 +86,7 @@ class SignalPath:
         return due
 
     def measure(self, q: FloatArray, dq: FloatArray, arms: Arms) -> tuple[FloatArray, FloatArray]:
-        """Report what the sensors of `arms` make of true positions and velocities (n, 7)."""
+        """Simulate the sensors of `arms` for true positions and velocities (n, 7)."""
         for arm in arms[self._sensor_tick[arms] == _BLOCK]:
             self._draw_sensor_noise(arm)
         noise = self._sensor_noise[arms, self._sensor_tick[arms]]

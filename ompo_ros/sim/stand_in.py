@@ -1,7 +1,7 @@
 """The stand-in robot: a simulated arm with hidden parameters that takes position commands as a real driver does.
 
-A real arm has no episodes. Here a new one begins, for what the domain draws or lets drift over episodes, whenever the
-arm comes to rest at home after it was away; in push the cube is then put to a new place, as a person in the lab would.
+A real arm has no episodes. The stand-in begins a new one whenever the arm comes to rest at home after a motion. It then
+draws or drifts the domain's parameters, and in push moves the cube, as a person in the lab would.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SIMULATORS: Final = ("panda_gym", "mujoco")
 _AWAY: Final = 0.1  # rad from home
 _HOME: Final = 0.06
 _REST: Final = 0.05  # rad/s
-_SPEEDING: Final = 1.5  # times the way at the velocity limits that a drive pulls ahead within a period
+_SPEEDING: Final = 1.5  # largest lead of a command, in periods at the velocity limit
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What the arm's sensors say: joint positions and velocities (7,), and where the cube is (3,)."""
+    """Measured joint positions and velocities (7,), and the position of the cube (3,)."""
 
     position: FloatArray
     velocity: FloatArray
@@ -61,14 +61,14 @@ class StandIn:
 
     @property
     def is_holding(self) -> bool:
-        """Whether the arm keeps its position because no command came in time."""
+        """Whether the arm holds its position because no command arrived in time."""
         return self._held is not None
 
     def command(self, position: FloatArray) -> None:
-        """Send the arm to joint positions (7,): the hidden disturbances act on the way from those last measured.
+        """Send the arm to joint positions (7,); the hidden disturbances act relative to the last measurement.
 
-        A command further ahead than any controller here may send is not followed faster, as a driver's limits see to:
-        an arm that pressed on something and comes free would otherwise leap, and nobody would trust its state.
+        The command's lead is limited, as a driver's limits do: an arm that presses on something and comes free would
+        otherwise jump farther than a collector accepts.
         """
         if position.shape != (JOINTS,) or not np.isfinite(position).all():
             raise ValueError(f"a command needs {JOINTS} finite positions, got {position.tolist()}")
@@ -79,7 +79,7 @@ class StandIn:
         self._since_command = 0.0
 
     def advance(self, seconds: float) -> Measurement:
-        """Let time pass and measure."""
+        """Simulate for a while and measure."""
         substeps = round(seconds / self.timestep)
         self.time += substeps * self.timestep
         self._since_command += substeps * self.timestep
@@ -113,7 +113,7 @@ class StandIn:
 def make_stand_in(
     simulator: str, domain: Domain | str, task: Task, robot: Robot, *, seed: int, command_timeout: float
 ) -> StandIn:
-    """Build the simulator named, under the domain or its file; ValueError where the two do not go together."""
+    """Build the named simulator with a domain or its file; ValueError if the two do not match."""
     loaded = load_domain(domain) if isinstance(domain, str) else domain
     plant: Plant
     if simulator == "panda_gym":

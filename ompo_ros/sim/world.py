@@ -1,4 +1,4 @@
-"""N Panda worlds behind the contract: plant, task and domain make observations and rewards, each from its own seed."""
+"""N Panda worlds behind the contract: plant, task and domain produce observations and rewards; one seed per arm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DRAWS: Final = _DRAW_ENDS[-1] + 7
 
 @dataclass(frozen=True)
 class Step:
-    """What one control step of all arms brought; episodes end by time alone, no task of the arm ends itself."""
+    """The result of one control step of all arms; episodes end only by their time limit."""
 
     obs: Float32Array
     reward: Float32Array
@@ -32,7 +32,7 @@ class Step:
 
 
 class PandaWorld:
-    """Everything a single environment, a batch and a stand-in robot have in common."""
+    """The common part of a single environment, a batch and a stand-in robot."""
 
     def __init__(self, task: Task, domain: Domain, plant: Plant, limits: CommandLimits | None = None) -> None:
         plant.check(domain.changed)
@@ -55,9 +55,9 @@ class PandaWorld:
         self._moving = [name for name, schedule in domain.drift.items() if schedule.moves_within_episode]
 
     def set_domain(self, domain: Domain) -> None:
-        """Draw from another domain from each arm's next episode on; the simulator stays as it is."""
+        """Draw from another domain, starting with each arm's next episode; the simulator stays the same."""
         if domain.drift or self.domain.drift:
-            raise ValueError("a domain that drifts cannot take another's place, nor be replaced")
+            raise ValueError("a drifting domain can neither replace another domain nor be replaced")
         if domain.beyond != self.domain.beyond or domain.simulator != self.domain.simulator:
             raise ValueError(f"{domain.name!r} and {self.domain.name!r} differ in mechanics or simulator")
         self.plant.check(domain.changed)
@@ -65,14 +65,14 @@ class PandaWorld:
         self.domain = domain
 
     def seed(self, generators: list[np.random.Generator]) -> None:
-        """Give each arm its generator and count its episodes from the first again."""
+        """Give each arm its generator and restart its count of episodes."""
         self.generators = generators
         self.episode[:] = -1
 
     def reset(self, arms: Arms, posture: FloatArray | None = None) -> Float32Array:
         """Begin an episode for `arms`: a new domain, goal and posture; returns their first observations.
 
-        A robot nobody can teleport gives the `posture` (n, 7) its arms are in and stays there, at rest.
+        With `posture` (n, 7) the arms begin at rest there instead: a real robot cannot be teleported.
         """
         self.episode[arms] += 1
         self.step_index[arms] = 0
@@ -103,7 +103,7 @@ class PandaWorld:
         return Step(obs, self.task.rewards(obs), self.step_index >= EPISODE_STEPS, self.task.is_success(obs))
 
     def command(self, actions: Float32Array) -> None:
-        """Send actions (n, 7), of any size, relative to the positions last observed; `advance` lets them act."""
+        """Send actions (n, 7) of any size, relative to the last observed positions; `advance` makes them act."""
         self._send(self._checked(actions))
 
     def _checked(self, actions: Float32Array) -> FloatArray:
@@ -117,21 +117,21 @@ class PandaWorld:
         self._targets = self._path.command(actions, self._measured_q)
 
     def limit_lead(self, farthest: FloatArray) -> None:
-        """Hold the commands in force within `farthest` (7,) rad of where the joints are."""
+        """Limit the commands in force to `farthest` (7,) rad from the joints."""
         self._targets = np.clip(self._targets, self.plant.q - farthest, self.plant.q + farthest)
 
     def advance(self, substeps: int) -> None:
-        """Let the simulator run for `substeps` of its timesteps under the commands in force."""
+        """Run the simulator for `substeps` of its timesteps under the commands in force."""
         self.plant.advance(self._targets, substeps)
 
     def observe(self, arms: Arms) -> Float32Array:
-        """Observe `arms` from what their sensors report now."""
+        """Observe `arms` through their sensors."""
         q, dq = self._path.measure(self.plant.q[arms], self.plant.dq[arms], arms)
         self._measured_q[arms] = q
         return self.task.observation(q, dq, end_effector_position(q), self.plant.cube[arms], self.goal[arms])
 
     def _drift(self, arms: Arms) -> None:
-        """Move the drifting parameters of `arms` to where their episode and step put them."""
+        """Set the drifting parameters of `arms` for their episode and step."""
         for name, schedule in self.domain.drift.items():
             noise = self._drift_noise[name][arms]
             self.values[name][arms] = schedule.values(self.episode[arms], self.step_index[arms], noise)[:, None]

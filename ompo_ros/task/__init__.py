@@ -1,1 +1,1 @@
-"""What is asked of the arm: tasks, contracts, kinematics, robot presets; needs numpy and YAML alone."""
+"""Tasks, contracts, kinematics and robot presets; needs only numpy and YAML."""

@@ -1,4 +1,4 @@
-"""Who acts on an arm, and what came of it: the words that simulators, nodes, gate and reports share."""
+"""Policies, episode results and evaluations: types shared by simulators, nodes, gate and reports."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MAX_EPISODES: Final = 1_000_000  # of one evaluation
 
 
 class Policy(Protocol):
-    """What chooses actions: an exported policy in its runtime, or a learner's own actor."""
+    """Chooses actions: an exported policy in its runtime, or a learner's own actor."""
 
     @property
     def version(self) -> int: ...
 
     @property
     def sha256(self) -> str:
-        """The checksum of its file; empty where it comes from none."""
+        """The checksum of its file; empty if it has none."""
 
     def act(self, obs: Float32Array) -> Float32Array:
         """Choose the deterministic action."""
@@ -33,16 +33,16 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class EpisodeResult:
-    """What one episode came to, in a simulator or on the arm."""
+    """The result of one episode, in a simulator or on the arm."""
 
     steps: int
     episode_return: float
     success: bool
-    completed: bool  # False where it broke off: nothing of it may be learned from
+    completed: bool  # False if it was interrupted: it must not be learned from
     deterministic: bool
     policy_version: int  # at the last step; 0 for random actions
     domain_id: int = 0
-    domain: tuple[float, ...] = ()  # the values it was played under, empty where they are not known
+    domain: tuple[float, ...] = ()  # the dynamics parameters in force; empty if unknown
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Evaluation:
 
 
 def count_episodes(episodes: Iterable[tuple[bool, float]]) -> Evaluation | None:
-    """Count pairs of success and return; None where there are none."""
+    """Count pairs of success and return; None if there are none."""
     pairs = list(episodes)
     if not pairs:
         return None

@@ -1,4 +1,4 @@
-"""YAML whose every value knows its line, so that a wrong preset or domain file is refused by file, line and name."""
+"""YAML values with their lines, so that errors in presets and domain files name file, line and entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ConfigFileError(ValueError):
 
 
 class YamlValue:
-    """A YAML value and where it stands."""
+    """A YAML value and its position in the file."""
 
     def __init__(self, node: yaml.Node, path: Path) -> None:
         self._node = node
@@ -44,7 +44,7 @@ class YamlValue:
         return isinstance(self._node, yaml.SequenceNode)
 
     def mapping(self, allowed: tuple[str, ...]) -> dict[str, YamlValue]:
-        """List the entries by name; a name that is not allowed, or stands twice, is refused at its line."""
+        """List the entries by name; an unknown or repeated name is refused with its line."""
         if not isinstance(self._node, yaml.MappingNode):
             self.refuse("a mapping (name: value) is needed here")
         entries: dict[str, YamlValue] = {}
@@ -54,7 +54,7 @@ class YamlValue:
             if name not in allowed:
                 key.refuse(f"unknown name {name!r}; known here: {', '.join(allowed)}")
             if name in entries:
-                key.refuse(f"{name!r} stands twice")
+                key.refuse(f"{name!r} is given twice")
             entries[name] = YamlValue(value_node, self._path)
         return entries
 

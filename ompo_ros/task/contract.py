@@ -1,4 +1,4 @@
-"""The observation/action contract as data: what a policy sees and says, in order, with units."""
+"""The observation/action contract as data: the inputs and outputs of a policy, in order, with units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ompo_ros.transitions import Bounds
 
-# Far beyond what an arm does, far below what a network cannot bear; a unit not listed here is held to the last.
+# Far beyond an arm's values, far below what would harm a network; a unit not listed here takes the last limit.
 _POSSIBLE = {"rad": 100.0, "rad/s": 1_000.0, "m": 100.0, "": 10_000.0}
 _REWARD_MARGIN = 10.0  # widths of the reward's range on either side of it
 
@@ -21,17 +21,17 @@ class Signal:
 
     name: str
     unit: str
-    source: str  # where a robot gets it from, or what it does with it
+    source: str  # where a robot gets it, or how it uses it
     scale: float = 1.0
 
 
 @dataclass(frozen=True)
 class Contract:
-    """Everything a robot must know to run a policy of this task; equal contracts mean interchangeable policies."""
+    """All a robot needs to run a policy of this task; policies of equal contracts are interchangeable."""
 
     robot: str
     task: str
-    frame: str  # positions are given in this frame
+    frame: str  # frame of all positions
     joint_names: tuple[str, ...]
     control_rate: float  # Hz
     episode_steps: int
@@ -56,14 +56,14 @@ class Contract:
 
     @property
     def bounds(self) -> Bounds:
-        """What observations and rewards of this task can be at most, generously."""
+        """Generous limits of this task's observations and rewards."""
         obs = [_POSSIBLE.get(signal.unit, _POSSIBLE[""]) / signal.scale for signal in self.observation]
         low, high = self.reward_range
         margin = _REWARD_MARGIN * (high - low)
         return Bounds(np.array(obs, np.float32), (low - margin, high + margin))
 
     def slice_of(self, group: str) -> slice:
-        """Where the signals named `group.<...>` stand in the observation."""
+        """Find the signals named `group.<...>` in the observation."""
         places = [i for i, signal in enumerate(self.observation) if signal.name.startswith(group + ".")]
         if not places:
             raise KeyError(f"the observation of {self.task} has no signal {group}.*")
@@ -74,7 +74,7 @@ class Contract:
 
     @classmethod
     def from_json(cls, text: str) -> Contract:
-        """Read what `to_json` wrote; anything else is refused."""
+        """Read the output of `to_json`; anything else is refused."""
         try:
             fields: dict[str, Any] = json.loads(text)
             for kind in ("observation", "action"):

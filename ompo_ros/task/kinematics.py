@@ -1,4 +1,4 @@
-"""The Panda's geometry and limits as its maker publishes them, and forward kinematics in numpy alone."""
+"""The Panda's published geometry and limits, and forward kinematics in plain numpy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _END_EFFECTOR: Final = 0.105  # from the flange to between the fingertips
 
 _HAND_TURN: Final = np.sqrt(0.5)  # the hand is mounted at 45 degrees
 
-# Spheres that contain what may hit a table: the frame (joints before it) they are fixed to, their centre, their radius.
+# Spheres around the parts that may hit the table: the frame (joints before it), the centre, the radius.
 # The hand reaches 0.102 m to either side and 0.066 m from the flange, closed fingers 20 mm to either side and 7 mm
 # beyond the point between their tips.
 _SPHERES: Final = (
@@ -48,7 +48,7 @@ _SPHERE_COUNTS: Final = tuple(sum(frame > joint for _, frame, *_ in _SPHERES) fo
 def end_effector_position(q: FloatArray) -> FloatArray:
     """Point between the fingertips in the base frame for joint positions (..., 7).
 
-    Elementwise throughout, so that a row's result does not depend on how many rows are computed with it.
+    Elementwise throughout, so that a row's result does not depend on the number of rows.
     """
     q = np.ascontiguousarray(q, dtype=np.float64)
     cos, sin = np.cos(q), np.sin(q)
@@ -69,7 +69,7 @@ def sphere_centres(q: FloatArray) -> FloatArray:
     cos, sin = np.cos(q), np.sin(q)
     x, y, z = (np.zeros((*q.shape[:-1], len(_SPHERES))) + _SPHERE_CENTRES[:, axis] for axis in range(3))
     for joint in range(6, -1, -1):
-        n, turns = _SPHERE_COUNTS[joint], _QUARTER_TURNS[joint]  # those of frames beyond this joint come first
+        n, turns = _SPHERE_COUNTS[joint], _QUARTER_TURNS[joint]  # spheres of the frames beyond this joint come first
         c, s = cos[..., joint, None], sin[..., joint, None]
         px, py, pz = x[..., :n], y[..., :n], z[..., :n]
         px, py, pz = c * px - s * py + _A[joint], s * px + c * py, pz + _D[joint]

@@ -1,4 +1,4 @@
-"""Robot presets: what an arm is called, what it can do and how its driver is spoken to, from `config/robots/*.yaml`."""
+"""Robot presets: names, limits and driver topics of an arm, from `config/robots/*.yaml`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Driver:
     """The topics of one kind of driver."""
 
     state_topic: str
-    state_reliability: str  # what to subscribe with
+    state_reliability: str  # reliability of our subscription
     command_interface: str
     command_topic: str
 
 
 @dataclass(frozen=True)
 class Robot:
-    """One arm's names, limits (7,) and manners, checked against each other."""
+    """One arm's names, limits (7,) and settings, checked against each other."""
 
     name: str
     joint_names: tuple[str, ...]
@@ -57,12 +57,12 @@ class Robot:
 
     @property
     def family(self) -> str:
-        """Which arm it is: what stands before the number in the name of a joint."""
+        """The arm's model: the part of a joint's name before the number."""
         return self.joint_names[0].rsplit("_", 1)[0]
 
 
 def load_robot(name_or_path: str | Path, driver: str = "") -> Robot:
-    """Load `config/robots/<name>.yaml`, or a file given by its path; `driver` chooses other topics than its default."""
+    """Load `config/robots/<name>.yaml` or a file given by its path; `driver` overrides the preset's default driver."""
     text = str(name_or_path)
     path = Path(text)
     if not text.endswith((".yaml", ".yml")):
@@ -123,7 +123,7 @@ def _read_topics(entry: YamlValue, key: str) -> Driver:
 
 
 def _named(key: str, read: Callable[[], Read]) -> Read:
-    """Put the key into what a reader refuses with file and line."""
+    """Add the key to an error that already names file and line."""
     try:
         return read()
     except ConfigFileError as error:

@@ -1,6 +1,6 @@
-"""Reach and push: contract, goals, reward and success as functions of the observation alone, for N arms at once.
+"""Reach and push for N arms at once: contract, goals, and reward and success as functions of the observation.
 
-A real arm can therefore compute its own reward, and both simulators share every line of the task.
+A real arm can therefore compute its own reward, and both simulators share this code.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ CONTROL_RATE: Final = 25.0  # Hz
 EPISODE_STEPS: Final = 50
 INCREMENT: Final = 0.05  # rad that an action of 1 adds to a joint's measured position
 SUCCESS_DISTANCE: Final = 0.05  # m
-FARTHEST: Final = 1.9  # m; dense rewards stop falling here, farther than arm and goal can be apart
+FARTHEST: Final = 1.9  # m; dense rewards stop falling here, beyond any distance of arm and goal
 CUBE_HALF: Final = 0.02  # m
-EE_TO_CUBE_WEIGHT: Final = 0.5  # a cube nobody touches gives no gradient: the dense push also rewards going there
+EE_TO_CUBE_WEIGHT: Final = 0.5  # an untouched cube gives no gradient, so the dense push also rewards approaching it
 
-FAMILIES: Final = ("panda", "fr3")  # arms of the Panda's geometry
+FAMILIES: Final = ("panda", "fr3")  # arms with the Panda's geometry
 _AXES: Final = ("x", "y", "z")
 _REACH_GOALS: Final = (np.array([0.45, -0.15, 0.0]), np.array([0.75, 0.15, 0.3]))
 _PUSH_GOALS: Final = (np.array([0.45, -0.15, CUBE_HALF]), np.array([0.75, 0.15, CUBE_HALF]))
@@ -36,7 +36,7 @@ _PUSH_GOALS: Final = (np.array([0.45, -0.15, CUBE_HALF]), np.array([0.75, 0.15, 
 
 @dataclass(frozen=True)
 class Task:
-    """One task: where goals lie, what an observation holds, what it is worth."""
+    """One task: goals, observations and rewards."""
 
     name: str
     reward: str
@@ -50,7 +50,7 @@ class Task:
         object.__setattr__(self, "contract", _contract(self, "panda", JOINT_NAMES, CONTROL_RATE))
 
     def on(self, robot: Robot) -> Contract:
-        """What a policy must have been made for to do this on a preset: its joints in its order, at its rate."""
+        """The contract of this task on a robot: the preset's joints in its order, at its rate."""
         if robot.family not in FAMILIES:
             raise ValueError(f"joints {robot.joint_names[0]!r} ... are of an unknown arm, known: {', '.join(FAMILIES)}")
         return _contract(self, robot.family, robot.joint_names, robot.control_rate)
@@ -61,7 +61,7 @@ class Task:
 
     @property
     def goal_box(self) -> tuple[FloatArray, FloatArray]:
-        """The lowest and the highest corner (3,) of where goals lie, in the base frame."""
+        """The lowest and the highest corner (3,) of the goals' box, in the base frame."""
         return _PUSH_GOALS if self.has_cube else _REACH_GOALS
 
     def goals(self, uniform: FloatArray) -> FloatArray:
@@ -82,14 +82,14 @@ class Task:
         return np.concatenate(parts, axis=-1, dtype=np.float32)
 
     def distance(self, obs: Float32Array) -> Float32Array:
-        """Tell how far what shall be moved (end effector or cube) is from its goal, in metres."""
+        """Distance in metres from the end effector (reach) or the cube (push) to its goal."""
         return _norm(obs[..., self._cube if self.has_cube else self._end_effector] - obs[..., self._goal])
 
     def is_success(self, obs: Float32Array) -> NDArray[np.bool_]:
         return self.distance(obs) < SUCCESS_DISTANCE
 
     def rewards(self, obs: Float32Array) -> Float32Array:
-        """Reward arriving at `obs`."""
+        """The reward for reaching `obs`."""
         if self.reward == "sparse":
             missed: Float32Array = self.is_success(obs).astype(np.float32) - np.float32(1.0)
             return missed

@@ -63,6 +63,6 @@ def test_a_new_key_is_private_and_an_old_one_stays(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     again = ompo("key", "new", path)
     assert again.returncode == 1
-    assert "is there already" in again.stderr
+    assert "exists already" in again.stderr
     assert path.read_bytes() == key
     assert ompo("key", "new", tmp_path / "missing" / "key").returncode == 1

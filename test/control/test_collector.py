@@ -109,6 +109,20 @@ def test_an_observation_is_the_one_after_the_command_took_effect():
     np.testing.assert_allclose(hand, end_effector_position(t.obs[:, :7].astype(np.float64)), atol=1e-5)
 
 
+def test_a_state_of_some_age_is_carried_on_to_the_tick():
+    """Drivers publish at a rate of their own; what is observed is where the arm is when the action is chosen."""
+    rig, age = Rig(), 0.009
+
+    def older(state):
+        return ArmState(state.position - age * state.velocity, state.velocity, state.time - age)
+
+    while not rig.finished:
+        rig.run(1, corrupt=older)
+    t = rig.finished[0].transitions
+    assert np.abs(t.obs[:, 7:14]).max() > 0.1
+    np.testing.assert_allclose(t.obs[:, :7], np.array(rig.observed), atol=1e-6)
+
+
 def test_it_starts_disabled_and_without_a_policy_it_never_moves():
     rig = Rig()
     rig.collector.enabled = False

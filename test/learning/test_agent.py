@@ -267,7 +267,7 @@ def test_compiler_that_fails_is_reported_and_done_without(small_agent, monkeypat
 
 
 def test_unknown_device_and_impossible_sizes_are_refused():
-    with pytest.raises(ValueError, match="device: 'tpu' is not here"):
+    with pytest.raises(ValueError, match="device: 'tpu' is not available"):
         make_agent(Config(), 3, 1, device="tpu")
     with pytest.raises(ValueError, match="obs_dim: 0"):
         make_agent(Config(), 0, 1)

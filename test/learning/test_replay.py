@@ -84,5 +84,5 @@ def test_settings_that_exclude_each_other_are_refused():
     with pytest.raises(InvalidParameter, match="choose one"):
         Config(replay_temper=1.0, target_share=0.5)
     for settings in ({"replay_temper": 1.0}, {"target_share": 0.5}):
-        with pytest.raises(InvalidParameter, match="sources' rows alone"):
+        with pytest.raises(InvalidParameter, match="sources' rows only"):
             Config(algorithm="darc", **settings)

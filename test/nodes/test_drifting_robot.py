@@ -84,7 +84,7 @@ def test_stable_follows_what_still_works_on_a_changed_robot(learner, server, lau
     assert process_tools.wait_for_stderr_sync(
         launch_context,
         server,
-        lambda text: "measuring stable 2 anew" in text and "stable fell back from 2 to 1: " in text,
+        lambda text: "evaluating stable 2 again" in text and "stable fell back from 2 to 1: " in text,
         timeout=10,
     )
     learner.publish(4, shift=0.8)  # made for the robot as it is now

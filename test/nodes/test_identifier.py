@@ -89,7 +89,7 @@ def resumed_graph(ros_domain, resumed):
 @pytest.mark.launch(fixture=resumed_graph)
 def test_a_restart_goes_on_from_what_the_run_left(launch_context, resumed):
     assert process_tools.wait_for_stderr_sync(
-        launch_context, resumed, lambda text: "going on from" in text and "belief.yaml" in text, timeout=60
+        launch_context, resumed, lambda text: "continuing from" in text and "belief.yaml" in text, timeout=60
     )
 
 

@@ -146,4 +146,4 @@ def test_networks_that_blow_up_again_and_again_pause_the_learner_and_never_get_o
     collectors.probe.spin_until(lambda: six() and collectors.status[-1].state == LearnerStatus.PAUSED)
     yield
     assert wild.return_code == 0
-    assert "paused, going back does not help" in said(wild)
+    assert "paused, restoring does not help" in said(wild)

@@ -133,7 +133,7 @@ def be_refused_and_ask_again(learner, manager, launch_context):
     learner.spin_until(accepts_ours)
     learner.status.state = LearnerStatus.FINISHED
     learner.statuses.publish(learner.status)
-    assert wait_for_line(launch_context, manager, "evaluation came to nothing")
+    assert wait_for_line(launch_context, manager, "evaluation failed")
     learner.spin_until(asked[-1].cancel_goal_async().done)
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
 

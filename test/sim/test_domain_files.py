@@ -94,7 +94,7 @@ simulator: {timestep: 0.001, integrator: rk4}
         ("drift:\n  gravity:\n    jumps: {at: [5, 5], values: [9, 8, 9]}\n", 3, "rising order"),
         ("drift:\n  command_delay:\n    ramp: {from: 0, to: 2, begin: 0, end: 9}\n", 3, "whole number"),
         ("drift:\n  command_delay:\n    jumps: {at: [1], values: [0, 0.5]}\n", 3, "whole number"),
-        ("parameters:\n  gravity: 9\ndrift:\n  gravity:\n    jumps: {at: [1], values: [9, 8]}\n", 5, "as well as"),
+        ("parameters:\n  gravity: 9\ndrift:\n  gravity:\n    jumps: {at: [1], values: [9, 8]}\n", 5, "under both"),
         ("simulator:\n  timestep: 0.003\n", 2, "divide the control period"),
         ("simulator:\n  timestep: 0\n", 2, "divide the control period"),
         ("simulator:\n  integrator: magic\n", 2, "magic"),

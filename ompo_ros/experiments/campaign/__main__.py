@@ -1,4 +1,4 @@
-"""`python -m ompo_ros.experiments.campaign`: plays faults on adaptation runs and prints what came of them."""
+"""`python -m ompo_ros.experiments.campaign`: plays faults on adaptation runs and prints the consequences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Campaign:
             result = self._play_run(trimmed)
             rounds -= len(result.played)
             if not result.played and not result.has_report:
-                raise RuntimeError(f"a run does not even come up without faults: see {result.run.current.log}")
+                raise RuntimeError(f"a run does not start even without faults: see {result.run.current.log}")
             left = (*result.left, *block.faults[len(trimmed.faults) :])
             block = Block(block.driver, left) if left else None
 
@@ -69,7 +69,7 @@ class Campaign:
         return result
 
     def close(self) -> None:
-        """Leave only what is to be kept."""
+        """Delete everything that is not to be kept."""
         if sandbox.is_inside():
             sandbox.remove(self._disk)
         if not self._keep:
@@ -77,13 +77,13 @@ class Campaign:
 
 
 def say(text: str) -> None:
-    """Show how the campaign goes."""
+    """Print the campaign's progress."""
     sys.stdout.write(f"[{time.monotonic() - _STARTED:6.1f} s] {text}\n")
     sys.stdout.flush()
 
 
 def table(rows: Sequence[Row]) -> str:
-    """One line a fault."""
+    """One line per fault."""
     cells = [("at", "driver", "fault", "outcome")]
     cells += [(f"{row.time:.1f} s", row.driver, row.what, row.outcome) for row in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(3)]
@@ -104,7 +104,7 @@ def parsed() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="campaign", description="Plays random faults on adaptation runs.")
     parser.add_argument("--rounds", type=int, default=100, help="faults to play")
-    parser.add_argument("--seed", type=int, default=0, help="of which fault comes when")
+    parser.add_argument("--seed", type=int, default=0, help="seed of kinds, times and durations")
     parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of faults, separated by commas")
     parser.add_argument("--keep", type=Path, help="folder in which logs and recordings are left; it must be new")
     arguments = parser.parse_args()
@@ -117,7 +117,7 @@ def parsed() -> argparse.Namespace:
 
 
 def _interrupt(*_: object) -> None:
-    """End the campaign once; nothing may interrupt its cleaning up."""
+    """End the campaign once; a second signal does not interrupt the cleanup."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

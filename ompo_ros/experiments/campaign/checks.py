@@ -1,4 +1,4 @@
-"""Holds a reconstructed motion against the arm's limits, and against what a fault demands: braking."""
+"""Checks a reconstructed motion against the arm's limits, and for braking after a fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ompo_ros.experiments.campaign.forward_driver import JITTER, Step, follow_se
 from ompo_ros.experiments.campaign.limits import Array, Limits
 from ompo_ros.experiments.campaign.trajectory_driver import follow_trajectories
 
-SHARE = 0.02  # by which velocities and accelerations may exceed their limits: finite differences are not exact
+SHARE = 0.02  # tolerance of velocities and accelerations, since finite differences are not exact
 JERK_SHARE = 0.1
 POSITION_SLACK = 1e-4  # rad
 HOLD_WITHIN = 0.1  # s from a fault until the arm must be braking
@@ -33,9 +33,9 @@ class Violation:
 def reconstruct(
     commands: Sequence[Command], start: Array, limits: Limits, until: float, jitter: float = JITTER
 ) -> tuple[Motion, list[Violation]]:
-    """Give the motion the driver makes of a launch's commands, and every limit it exceeds.
+    """Reconstruct the driver's motion for a launch's commands, and find every exceeded limit.
 
-    Setpoints carry no time; that of their arrival is known up to `jitter` periods.
+    Setpoints carry no time; their arrival is known up to `jitter` periods.
     """
     if limits.is_trajectory:
         motion = follow_trajectories(commands, start, until)
@@ -67,7 +67,7 @@ def _position_violations(motion: Motion, limits: Limits) -> list[Violation]:
 
 
 def _difference_violations(motion: Motion, limits: Limits) -> list[Violation]:
-    """Velocity, acceleration and jerk as the arm sees them: differences of what it gets each millisecond."""
+    """Velocity, acceleration and jerk as finite differences of the samples, one per millisecond."""
     found = []
     values = motion.positions
     kinds = (
@@ -95,7 +95,7 @@ def _step_violations(steps: Sequence[Step], limits: Limits) -> list[Violation]:
 
 
 def _events(kind: str, times: Array, ratios: Array) -> list[Violation]:
-    """One violation for each quarter of a second with an excess; what is not a number is beyond every limit."""
+    """One violation for each quarter of a second with an excess; NaN exceeds every limit."""
     ratios = np.where(np.isfinite(ratios), ratios, np.inf)
     exceeding = np.flatnonzero((ratios > 1.0).any(axis=1))
     events = []

@@ -1,4 +1,4 @@
-"""Commands as the observer heard them, and the motion a driver makes of them."""
+"""Recorded commands, and the driver's motion."""
 
 from __future__ import annotations
 

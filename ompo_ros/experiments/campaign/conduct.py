@@ -1,4 +1,4 @@
-"""Takes one run through its faults to its report, and collects what the verdicts need."""
+"""Plays the faults of one run until its report, and collects the evidence for the verdicts."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class PlayedFault:
-    """A fault, when it was played, and what stood just before it."""
+    """A fault, its time, and the policies in use just before it."""
 
     fault: Fault
     injection: Injection
-    safe_steps: int  # target transitions that were on the disk, after whatever the fault damaged
+    safe_steps: int  # target transitions on the disk after the fault's damage
     standing: list[Standing]
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Conductor:
         self._result = PlayedRun(self._run, block.driver, recording, offsets)
 
     def play(self) -> PlayedRun:
-        """Start, play all faults, wait for the report; always leaves nothing running."""
+        """Start, play all faults, wait for the report; nothing keeps running afterwards."""
         with self._observed():
             try:
                 self._run.start()
@@ -88,7 +88,7 @@ class Conductor:
 
     @contextmanager
     def _observed(self) -> Iterator[None]:
-        """Have the observer listen before anything is launched, until all has ended."""
+        """Start the observer before the launch and keep it until everything has ended."""
         recording = self._result.recording
         log = recording.with_name("observer.log")
         module = "ompo_ros.experiments.campaign.observer"
@@ -139,7 +139,7 @@ class Conductor:
         return self._run.is_up and moves_since(self._result.recording, self._run.current.begin)
 
     def _hold_a_policy(self) -> None:
-        """Put a first policy on `stable` and pin it, as a user does: no fault may take it away."""
+        """Pin a first policy on `stable`, as a user does: no fault may remove it."""
         self._wait(COMES_UP, until=lambda: re.search(r"policy/latest: \d+", self._run.current.output) is not None)
         for policy in standing_policies(self._run.run_dir):
             command = ["ompo", "policy", "activate", str(policy.version), "--pin", "--reason", "held by the campaign"]
@@ -148,7 +148,7 @@ class Conductor:
                 self._say(f"no policy is held: {done.stderr.strip()}")
 
     def _wait(self, seconds: float, until: Callable[[], bool]) -> bool:
-        """Wait and restart what ends; False once the run has its report or is given up."""
+        """Wait, and restart ended launches; False once the run has its report or is given up."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and not until():
             if not self._run.is_up and (self._run.has_report or not self._restart()):
@@ -157,7 +157,7 @@ class Conductor:
         return True
 
     def _restart(self) -> bool:
-        """Launch again with what is there; False when that has shown to lead nowhere."""
+        """Launch again with resume; False after too many launches that ended by themselves."""
         faults = [played.injection.begin for played in self._result.played]
         last = max(faults, default=0.0)
         fruitless = [launch for launch in self._run.launches if launch.begin > last]

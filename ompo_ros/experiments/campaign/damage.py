@@ -15,7 +15,7 @@ _FILES = {
 
 
 def damage(run_dir: Path, fault: Fault) -> Path | None:
-    """Damage the fault's file and name it; None where there is none yet."""
+    """Damage the fault's file and return its path; None if it does not exist yet."""
     rng = random.Random(fault.seed)
     path = _chosen(run_dir, fault.victim, rng)
     if path is None:
@@ -30,7 +30,7 @@ def damage(run_dir: Path, fault: Fault) -> Path | None:
         else:
             content[rng.randrange(len(content))] ^= 0xFF
         path.write_bytes(content)
-    except FileNotFoundError:  # its owner was quicker
+    except FileNotFoundError:  # its owner has just replaced it
         return None
     return path
 

@@ -1,4 +1,4 @@
-"""What a run's folder proves at a moment: the transitions that are safe, and the policies that stand."""
+"""Evidence in a run's folder: the saved transitions and the policies in use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEPT = 20  # newest policies that the server keeps
 
 @dataclass(frozen=True)
 class Standing:
-    """A policy somebody relies on: its channel, version, weights and file."""
+    """A policy in use: its channel, version, weights and file."""
 
     channel: str
     version: int
@@ -37,7 +37,7 @@ def safe_steps(run_dir: Path, damaged: Collection[Path]) -> int:
 
 
 def standing_policies(run_dir: Path) -> list[Standing]:
-    """The policies that the channels stand on, with whole files; none while the registry cannot be read."""
+    """The policies of the channels, with whole files; none while the registry cannot be read."""
     registry = _registry(run_dir)
     if registry is None:
         return []
@@ -50,7 +50,7 @@ def standing_policies(run_dir: Path) -> list[Standing]:
 
 
 def is_lost(policy: Standing, run_dir: Path, *, channels_known: bool) -> bool:
-    """Whether a policy that stood is gone, as a user sees who opens the registry after the run.
+    """Whether a policy in use is gone for a user who opens the registry after the run.
 
     One on `stable` is also lost if it left that channel, unless the only record of the channels was destroyed.
     """

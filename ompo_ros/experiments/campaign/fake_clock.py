@@ -1,4 +1,4 @@
-"""A clock that the campaign sets for one run alone; libfaketime shows it to the nodes, the machine's own stays."""
+"""A settable clock for one run: libfaketime shows it to the nodes, the machine's clock does not change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shutil import which
 
 
 def library() -> Path | None:
-    """libfaketime, where Debian's `faketime` is installed: it lies beside the command."""
+    """The path of libfaketime, if Debian's `faketime` is installed."""
     command = which("faketime")
     if command is None:
         return None
@@ -16,11 +16,11 @@ def library() -> Path | None:
 
 
 class FakeClock:
-    """The wall clock of one run; the monotonic clock is left alone."""
+    """The wall clock of one run; the monotonic clock does not change."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "clock_offset"
-        self.offsets: list[float] = []  # s, all it ever had
+        self.offsets: list[float] = []  # s, all values so far
         self.set_to(0.0)
 
     @property
@@ -34,7 +34,7 @@ class FakeClock:
         }
 
     def set_to(self, offset: float) -> None:
-        """Put the clock ahead of the machine's by so many seconds."""
+        """Set the clock so many seconds ahead of the machine's."""
         self.offsets.append(float(round(offset)))
         fresh = self._file.with_suffix(".new")
         fresh.write_text(f"{self.offsets[-1]:+.0f}\n")

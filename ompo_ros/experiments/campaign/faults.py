@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 NODES: Final = ("learner", "policy_server", "source_collector", "target_collector", "run_manager", "robot_sim")
-MOVERS: Final = ("target_collector", "robot_sim")  # nodes that move the arm, or that tell where it is
+MOVERS: Final = ("target_collector", "robot_sim")  # nodes that move the arm or report its position
 KINDS: Final = ("kill", "stop", "files", "disk", "network", "clock")
 DRIVERS: Final = ("", "franka_ros2")
 DAMAGES: Final = {
@@ -29,7 +29,7 @@ READERS: Final = {
 _PER_RUN: Final = (8, 12)
 _PAUSE: Final = (2.0, 6.0)  # s
 _EARLY: Final = 0.2  # share of the faults
-# Kinds for which the whole run is set up otherwise; each driver meets runs without them too.
+# Kinds that need another setup of the whole run; each driver also gets runs without them.
 _LEFT_OUT: Final = ((), ("network",), ("clock",), ("network", "clock"))
 
 
@@ -37,7 +37,7 @@ _LEFT_OUT: Final = ((), ("network",), ("clock",), ("network", "clock"))
 class Fault:
     """One fault: `pause` seconds after the last one, `duration` seconds long; `amount` seconds of clock.
 
-    An early one does not wait until the arm moves, and so may strike a run that is still coming up.
+    An early one does not wait until the arm moves, so it may hit a run that is still starting.
     """
 
     kind: str
@@ -92,7 +92,7 @@ def plan(seed: int, kinds: Sequence[str]) -> Iterator[Block]:
 
 
 def _shuffled(rng: random.Random) -> Iterator[tuple[str, ...]]:
-    """What runs leave out, each of the possibilities once before any comes again."""
+    """The kinds that a run leaves out; each possibility occurs once before any is repeated."""
     while True:
         yield from rng.sample(_LEFT_OUT, len(_LEFT_OUT))
 

@@ -1,4 +1,4 @@
-"""The motion a forward command controller makes of its setpoints: straight to each within one period, then it holds."""
+"""The motion of a forward command controller: straight to each setpoint within one period, then it holds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Step:
     elapsed: float
 
     def suddenness(self, acceleration: Array) -> float:
-        """How many times the acceleration limit its change of velocity needs."""
+        """The needed acceleration as a multiple of the limit."""
         return float((np.abs(self.velocity - self.velocity_before) / (acceleration * self.elapsed)).max())
 
 
@@ -39,7 +39,7 @@ def follow_setpoints(
 ) -> list[Step]:
     """Turn setpoints into steps, from rest at `start` (7,); times are known up to `jitter` periods.
 
-    Where readings of the times differ, whether the arm had arrived or had stopped, the mildest story counts.
+    If the times allow several readings (the arm had arrived, or had stopped), the mildest one counts.
     """
     still = np.zeros_like(start)
     stories = [_Story(0.0, (Step(-np.inf, start, start, still, still, period), None))]
@@ -55,7 +55,7 @@ def follow_setpoints(
 
 @dataclass(frozen=True)
 class _Story:
-    """One reading of all times so far, and by how much it exceeds the limits; the last step and the story before."""
+    """One reading of all times so far, and its excess of the limits; the last step and the reading before."""
 
     excess: float
     last: tuple[Step, _Story | None]
@@ -78,7 +78,7 @@ def _readings(before: Step, command: Command, period: float, jitter: float) -> l
     if share - jitter < ARRIVED:
         shares = sorted({max(share - jitter, 0.0), share, share + jitter})
         begins += [before.begin + before.velocity * min(reading, 1.0) * period for reading in shares]
-    # A held setpoint stops at once: that is the driver's nature. What starts from it starts from rest.
+    # A held setpoint stops at once, as the driver does. A motion after it starts from rest.
     velocities = [before.velocity] if share - jitter <= 1.0 + LATE else []
     if share + jitter > 1.0 + LATE:
         velocities.append(np.zeros_like(target))

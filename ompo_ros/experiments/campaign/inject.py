@@ -1,4 +1,4 @@
-"""Plays one fault on a run, and undoes what can be undone, also when interrupted."""
+"""Plays one fault on a run and undoes it if possible, also when interrupted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Injection:
 
 
 def inject(fault: Fault, run: Run, clock: FakeClock | None) -> Injection | None:
-    """Play a fault; None where there was nothing to play it on."""
+    """Play a fault; None if its victim does not exist."""
     if fault.kind == "kill":
         return _kill(run, fault.victim)
     if fault.kind == "stop":
@@ -77,7 +77,7 @@ def _fill_disk(run_dir: Path, duration: float) -> Injection | None:
 
 
 def _fill(filler: Path) -> None:
-    """Write until nothing fits any more; a disk that is full is what is wanted."""
+    """Write until the disk is full."""
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
         for size in (1 << 20, 1 << 12, 1):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""One adaptation run: launched as a user does, restarted when a fault ended it, until its report is there."""
+"""One adaptation run: launched as a user does, and restarted after faults until it has its report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PARAMETERS = """
 /**/run_manager:
   ros__parameters: {episodes_before: 1, episodes_after: 2, progress_period: 2.0}
 """
-_PATIENCE = 30.0  # s that a launch may take to end when asked to
+_PATIENCE = 30.0  # s allowed for a launch to end after a signal
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Run:
         (folder / "params.yaml").write_text(PARAMETERS)
 
     def start(self) -> None:
-        """Launch; with resume where the run's folder holds a run."""
+        """Launch, with resume if the folder holds a run."""
         resume = self._holds_run()
         arguments = {
             "target": "mujoco",
@@ -81,7 +81,7 @@ class Run:
         self.launches.append(Launch(process, log, time.monotonic()))
 
     def _holds_run(self) -> bool:
-        """As a user sees it, who also does what the launch before said."""
+        """Whether to resume, as a user would who reads the last launch's output."""
         if self.launches and "no run to resume" in self.current.output:
             return False
         return any((self.run_dir / name).exists() for name in ("checkpoints", "metrics.csv", "record.json"))
@@ -112,7 +112,7 @@ class Run:
         return int(pids[-1]) if pids and _is_node(int(pids[-1])) else None
 
     def kill(self, pid: int) -> bool:
-        """Kill a node as a crash does; whether it was still there."""
+        """Kill a node as a crash does; returns whether it was running."""
         self._left_behind |= shared_memory.locks_of(pid)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -120,7 +120,7 @@ class Run:
         return False
 
     def stop(self) -> None:
-        """End the launch and every node, and remove what those that were killed left behind."""
+        """End the launch and every node, and remove the shared memory of killed ones."""
         if self.is_up:
             self.current.process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -136,7 +136,7 @@ class Run:
 
 
 def _is_node(pid: int) -> bool:
-    """Whether a process is one of ours and alive: numbers are given to others later."""
+    """Whether a process is ours and alive, since process numbers are reused."""
     try:
         return b"ompo_ros" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

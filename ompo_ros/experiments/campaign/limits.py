@@ -1,4 +1,4 @@
-"""What an arm may do and where its topics are, read straight from its preset: the judge trusts no other reader."""
+"""An arm's limits and topics, read directly from its preset: the judge shares no reader with the nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Limits:
-    """One arm's limits (7,), its control period (s), and how one of its drivers is spoken to."""
+    """One arm's limits (7,), its control period (s), and the topics of one of its drivers."""
 
     joint_names: tuple[str, ...]
     position_low: Array

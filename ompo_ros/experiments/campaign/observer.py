@@ -1,4 +1,4 @@
-"""Listens to an arm's topics from a process of its own, and writes down what came when. It sends nothing.
+"""Records an arm's topics in a separate process, with arrival times. It sends nothing.
 
 Runs as `python -m ompo_ros.experiments.campaign.observer FILE --robot PRESET --driver DRIVER`.
 """
@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ompo_ros.experiments.campaign.limits import Limits, read_limits
 from ompo_ros.experiments.campaign.recording import COMMAND, STATE, STATUS
 
-# As a driver hears commands, with room for those that come while this process waits for a core.
+# As a driver subscribes, with room for commands that arrive while this process waits for a core.
 _COMMANDS = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
 _STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 _STATUS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -38,7 +38,7 @@ class Observer(Node):
         super().__init__("campaign_observer", namespace=namespace)
         self._file = path.open("w", buffering=1)
         self._limits = limits
-        # One difference for all: two readings of it would shake the stamps against each other.
+        # One difference for all: two readings would shift the stamps against each other.
         self._monotonic_at_epoch = time.monotonic_ns() - time.time_ns()
         command = JointTrajectory if limits.is_trajectory else Float64MultiArray
         on_command = self._on_trajectory if limits.is_trajectory else self._on_setpoint

@@ -1,4 +1,4 @@
-"""What the observer writes down, one JSON object a line, and how the judge reads it back."""
+"""The observer's recording, one JSON object per line, and the judge's reader of it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ompo_ros.experiments.campaign.limits import Array
 
 COMMAND, STATE, STATUS = "command", "state", "status"
 _TAIL = 1 << 16  # bytes, some seconds of a run
-_NEAR = 1.0  # s that a message may take to this process on a busy machine
+_NEAR = 1.0  # s that a message may take to arrive on a busy machine
 
-_THERE = 1.0  # s before the first command from which an observer has surely heard all
-_UNMOVED = 2e-3  # rad within which an arm stood during that time
+_THERE = 1.0  # s before the first command from which an observer certainly hears everything
+_UNMOVED = 2e-3  # rad; an arm that moves less during that time stands
 _STILL = 1e-6  # rad, rad/s
 
 
 @dataclass
 class Recording:
-    """A run as the observer heard it; all times in seconds of its monotonic clock."""
+    """A recorded run; all times in seconds of the observer's monotonic clock."""
 
     commands: list[Command] = field(default_factory=list)
     states: list[tuple[float, Array]] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Recording:
     cuts: Sequence[tuple[float, float]] = ()  # when the network was cut
 
     def motions_between(self, begin: float, end: float) -> list[tuple[list[Command], Array]]:
-        """The commands of one launch and where its arm stood before them, in pieces in which none was missed.
+        """The commands of one launch and the arm's position before them, in pieces without missed commands.
 
         An observer that was not there before the arm began to move judges from its first rest on. So does one that
         missed commands although the network was there: the driver may have heard them.
@@ -54,7 +54,7 @@ class Recording:
         return 0 if cut else max(after.number - before.number - 1, 0)
 
     def _stood(self, commands: Sequence[Command], begin: float) -> Array | None:
-        """Where the arm stood before the first command, if the observer saw it stand."""
+        """The arm's rest position before the first command, if the observer saw it at rest."""
         first = commands[0].received
         heard = [(time, position) for time, position in self.states if begin <= time <= first]
         before = [position for time, position in heard if time <= first - _THERE]
@@ -62,13 +62,13 @@ class Recording:
 
 
 def _from_rest(commands: list[Command]) -> tuple[list[Command], Array | None]:
-    """The commands from the first one on that asks for no motion."""
+    """The commands from the first one without motion on."""
     rest = next((index for index in range(1, len(commands)) if _rests(*commands[index - 1 : index + 1])), None)
     return ([], None) if rest is None else (commands[rest:], commands[rest].points[0].position)
 
 
 def _rests(before: Command, command: Command) -> bool:
-    """Whether a command asks for no motion: the setpoint of before, or points without velocity."""
+    """Whether a command asks for no motion: the same setpoint as before, or points without velocity."""
     velocities = [point.velocity for point in command.points if point.velocity is not None]
     if velocities:
         return float(np.abs(velocities).max()) < _STILL
@@ -77,24 +77,24 @@ def _rests(before: Command, command: Command) -> bool:
 
 @dataclass(frozen=True)
 class Disturbances:
-    """What the campaign did to time: the offsets its clock ever had (s), and when the network was cut."""
+    """The clock's offsets (s) during the campaign, and the times when the network was cut."""
 
     offsets: Sequence[float] = ()
     cuts: Sequence[tuple[float, float]] = ()
 
     def on_our_clock(self, stamp: float, received: float) -> float:
-        """A sender's time, by whichever of the offsets puts it nearest to its arrival."""
+        """A sender's time, corrected by the offset that puts it nearest to its arrival."""
         return min((stamp - offset for offset in (0.0, *self.offsets)), key=lambda time: abs(time - received))
 
     def arrival(self, sent: float, received: float) -> float:
-        """When a driver gets a message: at once, unless the network was cut; waits for a core here are our own."""
+        """When a driver gets a message: at once, unless the network was cut; our own waits for a core do not count."""
         sent = self.on_our_clock(sent, received)
         held_up = any(begin <= received and sent <= end for begin, end in self.cuts)
         return received if held_up or not 0.0 <= received - sent < _NEAR else sent
 
 
 def read_recording(path: Path, disturbances: Disturbances) -> Recording:
-    """Read what the observer of a run wrote."""
+    """Read the recording of a run's observer."""
     recording = Recording(cuts=disturbances.cuts)
     readers: dict[str, Callable[[dict[str, Any]], None]] = {
         COMMAND: lambda row: recording.commands.append(_command(row, disturbances)),
@@ -115,7 +115,7 @@ def moves_since(path: Path, time: float) -> bool:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Whole lines only: the observer may be at the last one."""
+    """Whole lines only: the observer may still be writing the last one."""
     for line in path.read_text().splitlines(keepends=True):
         if line.endswith("\n"):
             yield json.loads(line)

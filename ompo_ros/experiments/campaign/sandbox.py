@@ -1,6 +1,6 @@
-"""Namespaces in which a campaign may cut the network and fill a disk without touching the machine.
+"""Namespaces in which a campaign can cut the network and fill a disk without affecting the machine.
 
-They hold their own processes, mounts, network and shared memory; all of it ends with the campaign, however it ends.
+They hold their own processes, mounts, network and shared memory; all end with the campaign, even if it is killed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ament_index_python.packages import get_package_share_directory
 NEEDED_BY = ("disk", "network")
 _INSIDE = "OMPO_CAMPAIGN_SANDBOX"
 _NAMESPACES = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-# How the run's nodes find each other. DDS adds shared memory by itself where it may only speak to this machine.
+# Discovery of the run's nodes. With localhost only, DDS adds shared memory by itself.
 LOCAL = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 BY_UDP = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_STATIC_PEERS": "127.0.0.1"}
 _PROFILES = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
@@ -32,7 +32,7 @@ def is_inside() -> bool:
 
 
 def is_possible() -> bool:
-    """Whether this user may make the namespaces; tried out, because kernels and containers differ."""
+    """Whether this user may make the namespaces; tested by trying, because kernels and containers differ."""
     if which("unshare") is None or which("ip") is None:
         return False
     trial = [*_unshare(), "sh", "-c", "ip link set lo up && mount -t tmpfs tmpfs /dev/shm"]
@@ -59,7 +59,7 @@ def furnish(disk: Path) -> None:
 
 
 def remove(disk: Path) -> None:
-    """Take the small disk away: its folder is outside the namespaces, and would stay."""
+    """Remove the small disk, whose folder is outside the namespaces."""
     subprocess.run(["umount", "--lazy", str(disk)], check=True)
     disk.rmdir()
 
@@ -71,7 +71,7 @@ def set_loopback(state: str) -> None:
 
 @contextmanager
 def udp_only(folder: Path) -> Iterator[None]:
-    """Take shared memory out of the launch's DDS profile, so that a cut network cuts something."""
+    """Remove shared memory from the launch's DDS profile, so that cutting the network has an effect."""
     profile = Path(get_package_share_directory("ompo_ros")) / "config" / "fastdds.xml"
     without = folder / "udp_only.xml"
     without.write_bytes(_without_shared_memory(profile))

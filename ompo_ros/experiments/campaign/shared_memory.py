@@ -1,4 +1,4 @@
-"""Removes the shared memory of nodes that were killed, and nobody else's."""
+"""Removes the shared memory of killed nodes, and of no others."""
 
 from __future__ import annotations
 

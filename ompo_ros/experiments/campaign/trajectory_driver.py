@@ -1,7 +1,7 @@
-"""The motion a joint trajectory controller makes of its messages, with `interpolate_from_desired_state`.
+"""The motion of a joint trajectory controller with `interpolate_from_desired_state`.
 
-A new message starts from the desired state of its moment. Points before that moment are skipped, a message that is
-over already is dropped. Between points the motion is quintic, cubic where accelerations are missing, linear where
+A new message starts from the desired state at that moment. Earlier points are skipped, and a message that is already
+over is dropped. Between points the motion is quintic, cubic where accelerations are missing, linear where
 velocities are missing too; after the last point it holds.
 """
 

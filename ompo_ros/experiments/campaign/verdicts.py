@@ -1,4 +1,4 @@
-"""Turns what was seen of a run into one row a fault, and a campaign's rows into its figures."""
+"""Turns the observations of a run into one row per fault, and a campaign's rows into its figures."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ompo_ros.experiments.campaign.evidence import Standing, is_lost
 from ompo_ros.experiments.campaign.limits import Limits
 from ompo_ros.experiments.campaign.recording import Disturbances, Recording, read_recording
 
-_AFTER = 1.5  # s of motion looked at after the last command of a launch
+_AFTER = 1.5  # s of motion judged after the last command of a launch
 
 
 @dataclass
 class Row:
-    """A fault and what came of it; a run's time before its first fault is a row too."""
+    """A fault and its consequences; the time before a run's first fault is a row too."""
 
     what: str
     time: float  # s since the run began
@@ -31,7 +31,7 @@ class Row:
     transitions_lost: int = 0
     policies_lost: int = 0
     not_resumed: bool = False
-    unheard: int = 0  # commands that the observer missed; what is between them and the next rest is not judged
+    unheard: int = 0  # commands that the observer missed; the motion until the next rest is not judged
     is_fault: bool = True
 
     @property
@@ -51,7 +51,7 @@ class Row:
 
 
 def judge(run: PlayedRun, limits: Limits) -> list[Row]:
-    """One row a fault, after one for the time before them."""
+    """One row per fault, after one for the time before them."""
     began = run.run.launches[0].begin
     driver = run.driver or "default"
     rows = [Row("no fault yet", 0.0, driver, is_fault=False)]
@@ -112,7 +112,7 @@ def _is_late(played: PlayedFault, motions: Sequence[Motion], limits: Limits) -> 
 
 
 def _transitions_lost(played: PlayedFault, following: float, recording: Recording) -> int:
-    """What the learner had taken in and has no more, beyond its newest checkpoint."""
+    """Transitions that the newest checkpoint held and the learner has lost."""
     begin = played.injection.begin
     before = [steps for time, steps in recording.target_steps if time < begin]
     after = [steps for time, steps in recording.target_steps if begin <= time < following]
@@ -122,7 +122,7 @@ def _transitions_lost(played: PlayedFault, following: float, recording: Recordin
 
 
 def _lost_policies(run: PlayedRun) -> list[tuple[int, Standing]]:
-    """Policies that stood and are gone at the end, each once, with the last fault before which it stood."""
+    """Policies in use that are gone at the end, each once, with the last fault before which it was there."""
     damaged = {played.injection.damaged.name for played in run.played if played.injection.damaged}
     channels_known = "registry.json" not in damaged
     last_stood: dict[tuple[str, str], tuple[int, Standing]] = {}

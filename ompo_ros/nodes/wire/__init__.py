@@ -1,1 +1,1 @@
-"""What all nodes share: conversions, streams, parameters, identity, how a process starts and ends."""
+"""Common parts of the nodes: conversions, streams, parameters, identity, start and end of a process."""

@@ -26,11 +26,11 @@ class BatchPublisher:
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody subscribes."""
+        """Whether there is a subscriber."""
         return bool(self._publisher.get_subscription_count() > 0)
 
     def send(self, transitions: Transitions, stamp: Time) -> None:
-        """Send a batch after those that wait, or let it wait with them."""
+        """Send a batch after the waiting ones, or queue it behind them."""
         batch = transitions_to_msg(
             transitions,
             run_id=self._identity.run_id,
@@ -44,11 +44,11 @@ class BatchPublisher:
         self.flush()
 
     def flush(self) -> bool:
-        """Send what waits; False if some of it still has to."""
+        """Send the waiting batches; False if some remain."""
         while self._waiting:
             try:
                 self._publisher.publish(self._waiting[0])
-            except RuntimeError as error:  # of rclpy, after 0.1 s in which the receivers made no room
+            except RuntimeError as error:  # of rclpy, after 0.1 s without space at the receivers
                 self._node.get_logger().warning(
                     f"{len(self._waiting)} batches wait for a slow receiver of {self._publisher.topic}: {error}",
                     throttle_duration_sec=5.0,

@@ -1,4 +1,4 @@
-"""Publishes commands to a robot's driver: in time or not at all, and knows which of them arrived."""
+"""Publishes commands to a robot's driver, in time or not at all, and tracks which of them arrived."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ompo_ros.control.safety import SafeCommand
 from ompo_ros.nodes.wire.robot_topics import command_to_msg, command_type
 from ompo_ros.task.robot import Robot
 
-_LIFE: Final = 2.0  # periods after which a command that did not arrive is dropped: an old one moves an arm that stands
+_LIFE: Final = 2.0  # periods after which an undelivered command is dropped: an old one could move a standing arm
 _SLACK: Final = 0.01  # s that publishing may take
 _AT_ONCE: Final = Duration(seconds=0)
 
 
 class Delivery(Enum):
-    """What has become of the last command."""
+    """State of the last command."""
 
     ARRIVED = "acknowledged by all who listen"
     PENDING = "not yet acknowledged"
@@ -36,36 +36,37 @@ class Commands:
         self._life = _LIFE * robot.period
         qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, lifespan=Duration(seconds=self._life))
         self._publisher = node.create_publisher(command_type(robot), topic, qos)
-        self._sent = 0.0
+        self._left = 0.0
         self._delivery = Delivery.ARRIVED
         self._missed = False  # an acknowledgement of the last command
 
     def send(self, command: SafeCommand, stamp: Time, due: float) -> float | None:
-        """Publish a command unless it is past `due`, and say when it left (both monotonic s).
+        """Publish a command unless it is past `due`, and return when it was sent (both monotonic s).
 
-        `stamp` is its tick on the driver's clock. One that was out far too late, because this node was stopped
-        meanwhile, counts as lost.
+        `stamp` is its tick on the driver's clock. A command sent far too late, because this node was stopped meanwhile,
+        counts as lost.
         """
         message = command_to_msg(self._robot, command, stamp.to_msg())
         left = time.monotonic()
         if left > due:
             return None
         self._publisher.publish(message)
-        self._sent, self._delivery, self._missed = time.monotonic(), Delivery.PENDING, False
-        if self._sent > due + _SLACK:
-            self._delivery = Delivery.LOST
+        late = time.monotonic() > due + _SLACK
+        self._left, self._missed = left, False
+        self._delivery = Delivery.LOST if late else Delivery.PENDING
         return left
 
     def delivery(self) -> Delivery:
-        """Whether the last command arrived; look at it every period.
+        """Whether the last command arrived; call it every period.
 
-        An expired command is acknowledged by nobody any more. Where nobody looked before, because this node itself was
-        stopped, it has most likely arrived.
+        DDS waits for no acknowledgement of an expired command, so its answer counts only if it came before that. If
+        this node itself was stopped and did not check in time, the command has most likely arrived.
         """
         if self._delivery is Delivery.PENDING:
-            if time.monotonic() - self._sent > self._life:
+            acknowledged = self._publisher.wait_for_all_acked(_AT_ONCE)
+            if time.monotonic() - self._left >= self._life:
                 self._delivery = Delivery.LOST if self._missed else Delivery.ARRIVED
-            elif self._publisher.wait_for_all_acked(_AT_ONCE):
+            elif acknowledged:
                 self._delivery = Delivery.ARRIVED
             else:
                 self._missed = True

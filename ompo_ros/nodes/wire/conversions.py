@@ -1,4 +1,4 @@
-"""numpy to messages and back; whatever arrives is checked whole before any of it is handed on."""
+"""numpy to messages and back; an incoming message is checked completely before any of it is used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_NAMES = 1_024  # entries of a list of names
 def transitions_to_msg(
     transitions: Transitions, *, collector_id: str, session: int, sequence: int, stamp: Time, run_id: str = ""
 ) -> TransitionBatch:
-    """As bytes, because a message's constructor takes those whole and walks through anything else."""
+    """As bytes, which a message's constructor copies at once; anything else is copied element by element."""
     return TransitionBatch(
         stamp=stamp,
         collector_id=collector_id,
@@ -52,7 +52,7 @@ def transitions_to_msg(
 
 
 def transitions_from_msg(msg: TransitionBatch) -> Transitions:
-    """Views on the message's own memory; raises InvalidData naming the field if anything is off."""
+    """Views on the message's own memory; raises InvalidData with the field's name if something is wrong."""
     _require_name("collector_id", msg.collector_id)
     n = _require_range("count", msg.count, 1, MAX_TRANSITIONS)
     obs_dim = _require_range("obs_dim", msg.obs_dim, 1, MAX_DIM)
@@ -97,12 +97,12 @@ def actor_from_msg(msg: ActorWeights) -> Actor:
 
 
 def artifact_to_msg(onnx: bytes, *, version: int) -> PolicyArtifact:
-    """The policy's file with the checksum its receivers will hold it to."""
+    """The policy's file with the checksum that receivers verify."""
     return PolicyArtifact(version=version, sha256=hashlib.sha256(onnx).hexdigest(), onnx=onnx)
 
 
 def artifact_from_msg(msg: PolicyArtifact) -> bytes:
-    """The ONNX file, after the checksum agreed."""
+    """The ONNX file, after its checksum was verified."""
     _require_range("version", msg.version, 1, 2**32 - 1)
     _require_range("onnx", len(msg.onnx), 1, MAX_ONNX_BYTES)
     onnx = bytes(msg.onnx)
@@ -112,7 +112,7 @@ def artifact_from_msg(msg: PolicyArtifact) -> bytes:
 
 
 def check_episode(msg: EpisodeSummary, origin: Origin = Origin.TARGET) -> None:
-    """Raises InvalidData unless the summary is of this origin and can be counted as it stands."""
+    """Raises InvalidData unless the summary is valid and of this origin."""
     _require_name("collector_id", msg.collector_id)
     _require_range("origin", msg.origin, origin, origin)
     _require_range("outcome", msg.outcome, EpisodeSummary.TERMINATED, EpisodeSummary.DROPPED)

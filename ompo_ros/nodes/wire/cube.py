@@ -1,4 +1,4 @@
-"""Where the cube is, as an object tracker says: in the base frame, and lately."""
+"""The cube's position from an object tracker: recent, and in the base frame."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ompo_ros.nodes.wire.robot_topics import STATES, topic_in
 from ompo_ros.task.kinematics import FloatArray
 
 _SILENCE: Final = 1.0  # s after which the cube may be anywhere
-_FAR: Final = 10.0  # m at which no arm has a cube
+_FAR: Final = 10.0  # m; beyond an arm's reach
 
 
 class Cube:
@@ -27,7 +27,7 @@ class Cube:
 
     @property
     def position(self) -> FloatArray | None:
-        """Where it is (3,), unless the topic is silent."""
+        """Its position (3,), unless the topic is silent."""
         return self._position if time.monotonic() - self._heard < _SILENCE else None
 
     def _on_cube(self, msg: PointStamped) -> None:

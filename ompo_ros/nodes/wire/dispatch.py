@@ -1,4 +1,4 @@
-"""Sends the commands of a motion in time, one after the other, and stops where none of them arrives."""
+"""Sends the commands of a motion in time and in order, and stops when none of them arrives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEARS: Final = 1.5  # periods since a joint state within which the network is t
 
 
 class Dispatch:
-    """From a motion to its driver; in a dry run nothing leaves."""
+    """Sends a motion's commands to its driver; a dry run sends nothing."""
 
     def __init__(self, node: Node, motion: Motion, clock: LoopClock, topic: str, *, lockstep: bool, dry: bool) -> None:
         self._motion, self._clock, self._lockstep = motion, clock, lockstep
@@ -26,13 +26,13 @@ class Dispatch:
         self.withheld = 0
 
     def problem(self, silence: float) -> str:
-        """Where messages get through neither way, send none: it is not known what the driver does.
+        """If no messages get through in either direction, send none: the driver's state is unknown.
 
-        Ask before each tick; `silence` is the time in seconds since the last joint state.
+        Call before each tick; `silence` is the time in seconds since the last joint state.
         """
         delivery = self._commands.delivery() if self._commands is not None else Delivery.ARRIVED
         hears = silence < _HEARS * self._motion.robot.period
-        lost = delivery is Delivery.LOST and not hears  # an acknowledgement alone may just be slow
+        lost = delivery is Delivery.LOST and not hears  # the acknowledgement may just be slow
         self._motion.filter.delivered = delivery is Delivery.ARRIVED
         if lost and self._motion.moving:
             self._motion.leave()
@@ -40,7 +40,7 @@ class Dispatch:
         return ""
 
     def send(self, command: SafeCommand, now: float) -> None:
-        """Send a command in time, and after the last one arrived; else the driver goes on with what it has."""
+        """Send a command in time and after the last one arrived; otherwise the driver continues its motion."""
         commands = self._commands
         if commands is None:
             self._motion.withdraw()

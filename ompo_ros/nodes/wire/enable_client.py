@@ -13,17 +13,17 @@ from rclpy.node import Node
 from ompo_ros.nodes.wire.identity import enabling_request
 
 _TIMEOUT = 10.0  # s; discovery alone may take three
-_SETTLE = 5.0  # s in which a second arm node is found after the first; lost announcements are repeated every 3 s
+_SETTLE = 5.0  # s to find a second arm node after the first; lost announcements are repeated every 3 s
 
 
 class EnableClient:
-    """The arm nodes with these full names, as far as they are there."""
+    """Those arm nodes with these full names that are running."""
 
     def __init__(self, names: list[str]) -> None:
         self._names = names
 
     def set_enabled(self, enabled: bool) -> Iterator[tuple[str, SetEnabled.Response]]:
-        """Ask every node that is there, each as soon as it is found; gives name and answer at once."""
+        """Call every running node as soon as it is found; yields name and answer at once."""
         rclpy.init()
         try:
             node = rclpy.create_node("ompo_enable")

@@ -1,4 +1,4 @@
-"""Asks the target collector for deterministic episodes, and comes to an end whatever becomes of the collector."""
+"""Requests deterministic episodes from the target collector; always ends, even if the collector dies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Episodes = Sequence[tuple[bool, float]]  # success and return
 
 
 class EvaluationClient:
-    """One evaluation at a time; `then` gets the episodes, or None where they could not all be had."""
+    """One evaluation at a time; `then` gets the episodes, or None if some of them failed."""
 
     def __init__(self, node: Node, run_id: str) -> None:
         self._node = node
@@ -29,7 +29,7 @@ class EvaluationClient:
         self._client = ActionClient(node, Evaluate, ACTION)
         self._then: Callable[[Episodes | None], None] | None = None
         self._goal: Any = None
-        self._number = 0  # of the evaluation, so that an abandoned one's late answer is told from the next one's
+        self._number = 0  # of the evaluation, to ignore late answers of an abandoned one
         self._last_heard = 0.0
 
     @property
@@ -38,7 +38,7 @@ class EvaluationClient:
 
     @property
     def ready(self) -> bool:
-        """Whether a collector is there and nothing is under way."""
+        """Whether a collector is available and no evaluation is running."""
         return not self.busy and bool(self._client.server_is_ready())
 
     def evaluate(self, version: int, episodes: int, then: Callable[[Episodes | None], None]) -> None:
@@ -53,7 +53,7 @@ class EvaluationClient:
         sent.add_done_callback(lambda future: self._on_answer(number, version, episodes, future.result()))
 
     def check(self) -> None:
-        """Give up what will not end: call now and then."""
+        """Give up a stuck evaluation; call it periodically."""
         if not self.busy:
             return
         if not self._client.server_is_ready():
@@ -92,13 +92,13 @@ class EvaluationClient:
     def _finish(self, episodes: Episodes | None, problem: str) -> None:
         then, self._then = self._then, None
         if problem:
-            self._node.get_logger().warning(f"evaluation came to nothing: {problem}")
+            self._node.get_logger().warning(f"evaluation failed: {problem}")
         if then is not None:
             then(episodes)
 
 
 def _outcome(episode: EpisodeSummary, version: int) -> tuple[bool, float]:
-    """Success and return, after checking that this policy played the episode, and played it as asked."""
+    """Success and return, after checking that this policy played the episode deterministically to its end."""
     check_episode(episode)
     if episode.policy_version != version:
         raise InvalidData("policy_version", f"is {episode.policy_version} in the result, {version} was to be played")

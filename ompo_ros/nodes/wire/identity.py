@@ -1,4 +1,4 @@
-"""Which run a node belongs to: it marks and signs what the node sends, and refuses what is another run's."""
+"""A node's run: marks and signs its messages, and refuses those of other runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rclpy.node import Node
 from ompo_ros.parameters import InvalidParameter
 from ompo_ros.signing import VARIABLE, Field, Stamps, encode, key_from, signature, skew_problem
 
-GET_POLICY = "get_policy"  # channel of policies that were asked for, which have no topic
+GET_POLICY = "get_policy"  # channel of requested policies, which have no topic
 MAX_RUN_ID = 64  # characters, as in the messages
 _NS = 10**9
 _SIGNED = (ActorWeights, PolicyArtifact)
@@ -40,7 +40,7 @@ class Identity:
         self._stamps = Stamps()
 
     def only_ours(self, callback: Callable[[Any], None], channel: str = "") -> Callable[[Any], None]:
-        """A subscription's callback that hears only its run; `channel` is what its sender signed for."""
+        """A subscription's callback for its own run only; `channel` is the one that the sender signed."""
 
         def hear(msg: Any) -> None:  # noqa: ANN401 (generated types have no common one)
             try:
@@ -58,7 +58,7 @@ class Identity:
         return hear
 
     def check(self, msg: Any, channel: str) -> None:  # noqa: ANN401 (as above)
-        """Raise NotOurs unless the message is of our run and, where a key is set, signed."""
+        """Raise NotOurs unless the message is of our run and, if a key is set, signed."""
         if msg.run_id != self.run_id:
             raise NotOurs(
                 f"it is of run {msg.run_id[:MAX_RUN_ID]!r}, this node of run {self.run_id!r}: "
@@ -68,20 +68,20 @@ class Identity:
             raise NotOurs(f"its signature is not of the key that {VARIABLE} names: give every machine the same key")
 
     def sign(self, msg: Any, channel: str) -> Any:  # noqa: ANN401 (as above)
-        """Mark a message as our run's, sent now; sign it where a key is set."""
+        """Mark a message with our run and the time; sign it if a key is set."""
         msg.run_id, msg.stamp = self.run_id, _to_stamp(time.time_ns())
         if self._key is not None:
             msg.signature = _signature(self._key, msg, channel)
         return msg
 
     def caller_problem(self, run_id: str) -> str:
-        """Why a call is refused, or empty: a run may call its own nodes, a person (no run) any."""
+        """The reason to refuse a call, or "": a run may call its own nodes, a person (no run) any."""
         if run_id in ("", self.run_id):
             return ""
         return f"refused: the call is of run {run_id[:MAX_RUN_ID]!r}, this node of run {self.run_id!r}"
 
     def enabling_problem(self, request: SetEnabled.Request) -> str:
-        """Why this node's arm may not be enabled, or empty; anybody may disable it."""
+        """The reason not to enable this node's arm, or ""; everybody may disable it."""
         if not request.enabled:
             return ""
         name = self._node.get_fully_qualified_name()
@@ -103,7 +103,7 @@ class Identity:
 
 
 def enabling_request(enabled: bool, node: str, run_id: str = "") -> SetEnabled.Request:
-    """A call of `~/set_enabled` of the node with this full name, signed where the environment names a key."""
+    """A call of `~/set_enabled` for the node with this full name, signed if a key is set."""
     request = SetEnabled.Request(enabled=enabled, run_id=run_id, stamp=_to_stamp(time.time_ns()))
     key = key_from(os.environ)
     if key is not None:

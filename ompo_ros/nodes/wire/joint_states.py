@@ -1,4 +1,4 @@
-"""The newest of the arm's joint states, and what is wrong with them."""
+"""The arm's newest joint state, or the problem with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ompo_ros.task.robot import Robot
 
 
 class JointStates:
-    """Keeps the newest state; with `in_step` given, calls it with the time of each state, bad ones too."""
+    """Keeps the newest state; calls `in_step`, if given, with the time of each state, valid or not."""
 
     def __init__(
         self,
@@ -30,13 +30,13 @@ class JointStates:
         self.fault = ""
         self._heard = 0.0
         self._reader, self._clock, self._in_step = JointStateReader(robot), clock, in_step
-        # In lockstep each state is needed: the robot waits for the answer to it.
+        # In lockstep every state is needed: the robot waits for the answer to it.
         profile = state_subscription_qos(robot) if in_step is None else STATES
         node.create_subscription(JointState, topic_in(namespace, robot.driver.state_topic), self._on_state, profile)
 
     @property
     def silence(self) -> float:
-        """Seconds since the last sound state."""
+        """Seconds since the last valid state."""
         return time.monotonic() - self._heard
 
     def _on_state(self, msg: JointState) -> None:

@@ -1,4 +1,4 @@
-"""What a target collector sends its learner and hears of it: whole episodes one way, counts the other."""
+"""A target collector's link to its learner: whole episodes one way, counts the other."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ompo_ros.nodes.wire.batches import BatchPublisher
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.transitions import Transitions
 
-_LONGEST_WAIT: Final = 4.0  # s for a learner that is behind, about as long as an episode and its homing take
-_SILENCE: Final = 5.0  # s without the learner's status, which comes every second, until the arm holds
+_LONGEST_WAIT: Final = 4.0  # s of waiting for a learner that is behind, about as long as an episode with homing
+_SILENCE: Final = 5.0  # s without the learner's status, sent every second, until the arm holds
 
 
 class LearnerLink:
-    """Numbers what is sent, and keeps the player's count in step with the learner's."""
+    """Numbers the batches, and keeps the player's count equal to the learner's."""
 
     def __init__(self, node: Node, identity: Identity, player: Player) -> None:
         self._node, self._identity, self._player = node, identity, player
-        self._steps = -1  # that the learner last said it has
+        self._steps = -1  # the learner's last reported count
         self._heard: float | None = None
         self._sent_since_status = False
         self._behind, self._sent_at = False, 0.0
@@ -33,13 +33,13 @@ class LearnerLink:
 
     @property
     def problem(self) -> str:
-        """Without its learner the arm would move for nothing."""
+        """Hold the arm without a learner: its motion would be wasted."""
         silence = 0.0 if self._heard is None else time.monotonic() - self._heard
         return f"the learner has been silent for {silence:.0f} s" if silence > _SILENCE else ""
 
     @property
     def keeps_up(self) -> bool:
-        """Whether updates keep up with the arm, or it has waited long enough for them."""
+        """Whether updates keep up with the arm, or it has waited long enough."""
         return not self._behind or time.monotonic() - self._sent_at > _LONGEST_WAIT
 
     def send(self, transitions: Transitions, stamp: Time) -> None:
@@ -47,7 +47,7 @@ class LearnerLink:
         self._sent_since_status, self._sent_at = True, time.monotonic()
 
     def _on_status(self, msg: LearnerStatus) -> None:
-        """Take over the learner's count: it may have resumed with more than we sent, or have died with less."""
+        """Adopt the learner's count: it may have resumed with more than we sent, or with less."""
         self._heard = time.monotonic()
         all_arrived = msg.target_steps == self._steps and not self._sent_since_status
         if msg.target_steps > self._player.target_steps or all_arrived:

@@ -11,16 +11,16 @@ from rclpy.time import Time
 
 from ompo_ros.nodes.wire.process import STEADY
 
-_SET: Final = 5_000_000  # ns by which a clock does not drift between two commands
-_DRIFT: Final = 2_000  # ns by which stamps follow a drift, each time
+_SET: Final = 5_000_000  # ns; more than a clock's drift between two commands
+_DRIFT: Final = 2_000  # ns by which stamps follow a drift at each command
 
 
 class LoopClock:
-    """Seconds that no change of the machine's clock makes jump; simulated ones where time is simulated.
+    """Seconds of a monotonic clock, or simulated seconds if time is simulated.
 
     A driver counts points from their stamp, and a stamp that is off by a millisecond makes the arm jerk. So stamps are
-    the machine's clock without the shaking of two readings. One that drifts is followed slowly, one that was set at
-    once.
+    the machine's clock without the jitter of two readings. A drifting clock is followed slowly, one that was set
+    at once.
     """
 
     def __init__(self, node: Node) -> None:
@@ -30,14 +30,14 @@ class LoopClock:
 
     @property
     def for_timer(self) -> Clock:
-        """What a timer of the loop must run on."""
+        """The clock for the loop's timer."""
         return self._ros if self._simulated else STEADY
 
     def now(self) -> float:
         return float(self._ros.now().nanoseconds) * 1e-9 if self._simulated else time.monotonic()
 
     def stamp(self, now: float) -> Time:
-        """Give the stamp of `now` for the driver."""
+        """The stamp of `now` for the driver."""
         if self._simulated:
             return Time(nanoseconds=round(now * 1e9))
         error = _offset() - self._offset

@@ -1,4 +1,4 @@
-"""One node of a name: a second one would answer the first one's calls and take its messages."""
+"""Allows only one node per name: a second one would answer the first one's calls and receive its messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-_DISCOVERY = 1.0  # s in which a node that is there is found
-_LEASE = 5.0  # s after which a killed node's name is gone, as config/fastdds.xml says
-_PATIENCE = _LEASE + 2.0  # s that a name may take to go
+_DISCOVERY = 1.0  # s to discover a running node
+_LEASE = 5.0  # s after which a killed node's name disappears, set in config/fastdds.xml
+_PATIENCE = _LEASE + 2.0  # s to wait for a name to become free
 
 
 class NameTaken(ValueError):
@@ -29,10 +29,10 @@ def default_name(class_name: str) -> str:
 
 @contextmanager
 def only_one(class_name: str) -> Iterator[None]:
-    """Hold the node's name while it is made, after nobody else had it; raise NameTaken if somebody keeps it.
+    """Reserve a free name while the node is made; raise NameTaken if another node keeps it.
 
-    The placeholder has no topics and no services, so that it disturbs nobody who works under this name. It has a
-    context of its own: within one, the graph takes two nodes of a name for the same.
+    The placeholder has no topics and no services, so that it does not disturb a node of this name. It has its own
+    context, because within one context the graph does not distinguish two nodes of a name.
     """
     context = rclpy.Context()
     rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
@@ -69,7 +69,7 @@ def _others(node: Node) -> int:
 
 
 def _sleep(seconds: float) -> None:
-    """Wait, and end at once when asked to stop."""
+    """Wait; a signal ends the wait at once."""
     deadline, never = time.monotonic() + seconds, threading.Event()
     while time.monotonic() < deadline:
         if not rclpy.ok():

@@ -11,7 +11,7 @@ from rclpy.parameter import Parameter as RosParameter
 from ompo_ros.parameters import Parameter, Value, parameters_of, with_values
 
 OVERRIDES: Final[dict[str, Any]] = {"automatically_declare_parameters_from_overrides": True}
-"""What a node passes to rclpy's constructor, so that `declare` sees what was set by a wrong name."""
+"""Options for rclpy's constructor, so that `declare` sees parameters with unknown names."""
 
 _RCLPYS_OWN: Final = frozenset({"use_sim_time", "start_type_description_service"})
 Declared = TypeVar("Declared")

@@ -1,4 +1,4 @@
-"""Policies for a control loop, loaded beside it so that no tick is late: a channel's newest, or one by itself."""
+"""Policies for a control loop, loaded in a thread so that no tick is late: a channel's newest, or a single one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PolicyFeed:
         return self._slot.runtime
 
     def pause(self) -> None:
-        """Let the next policy be loaded before the next tick; call it at the end of each."""
+        """Load the next policy before the next tick; call it at the end of each tick."""
         self._slot.pause()
 
     def close(self) -> None:
@@ -39,7 +39,7 @@ class PolicyFeed:
 
     def _on_policy(self, msg: PolicyArtifact) -> None:
         if msg.sha256 == self._offered:
-            return  # sent again, by a server that was restarted
+            return  # repeated by a restarted server
         try:
             onnx = artifact_from_msg(msg)
         except InvalidData as error:
@@ -48,14 +48,14 @@ class PolicyFeed:
         self._offered = msg.sha256
         self._slot.offer(onnx, msg.sha256)
         if self._slot.runtime is None:
-            self._slot.pause()  # the arm stands without a policy, so the first one need not wait for a tick
+            self._slot.pause()  # the arm stands without a policy, so the first one is loaded at once
 
     def _refuse(self, error: Exception) -> None:
         self._node.get_logger().error(f"refused a policy, keeping the one before: {error}")
 
 
 class PolicyLoader:
-    """Loads single policies that were asked for, one at a time."""
+    """Loads requested policies, one at a time."""
 
     def __init__(self, contract: Contract) -> None:
         self._contract = contract
@@ -64,7 +64,7 @@ class PolicyLoader:
         self._loaded = Future()
 
     def load(self, msg: PolicyArtifact) -> Future:
-        """The runtime of a received policy, to be awaited; ValueError says why there is none."""
+        """Await the runtime of a received policy; ValueError says why there is none."""
         onnx = artifact_from_msg(msg)
         self._refusals, self._loaded = [], Future()
         self._slot = PolicySlot(self._contract, self._refusals.append)
@@ -72,7 +72,7 @@ class PolicyLoader:
         return self._loaded
 
     def pause(self) -> None:
-        """Let it be loaded before the next tick, and hand it over when it is; call it at the end of each."""
+        """Load it before the next tick and hand it over when ready; call it at the end of each tick."""
         if self._slot is None:
             return
         self._slot.pause()

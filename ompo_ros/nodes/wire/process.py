@@ -1,4 +1,4 @@
-"""The one `main` of all nodes: start with a clear refusal or not at all, end with exit code 0 when asked to stop."""
+"""The common `main` of all nodes: refuse wrong settings with a clear message, end with exit code 0 on a signal."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rclpy.signals import SignalHandlerOptions
 
 from ompo_ros.nodes.wire.only_one import only_one
 
-STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for what must go on even where simulated time stands still
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # keeps running when simulated time stops
 
 _PRIORITY: Final = 50  # of the machine's real-time priorities, as ros2_control's own default
-_LOOK: Final = 0.1  # s between two looks at whether the arm is at rest
+_LOOK: Final = 0.1  # s between two checks whether the arm is at rest
 
 
 class Finished(Exception):
@@ -44,7 +44,7 @@ def run(
     spin: Callable[[AnyNode], None] = rclpy.spin,
     signals: SignalHandlerOptions = SignalHandlerOptions.ALL,
 ) -> None:
-    """Make the node, the only one of its name, and spin it until SIGINT, SIGTERM or a shutdown from elsewhere."""
+    """Make the node if its name is free, and spin it until SIGINT, SIGTERM or a shutdown."""
     if signals is SignalHandlerOptions.NO:
         signal.signal(signal.SIGTERM, _interrupt)
     rclpy.init(signal_handler_options=signals)
@@ -73,15 +73,15 @@ def run(
 
 
 def run_in_real_time(node: Node) -> None:
-    """Let nothing less urgent delay a loop that keeps time, where the user may ask for that."""
+    """Ask for real-time priority, if the user may have it, so that other programs do not delay the loop."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     except PermissionError:
-        node.get_logger().info("no real-time priority: allow it (ulimit -r 50) where other programs make ticks late")
+        node.get_logger().info("no real-time priority: allow it (ulimit -r 50) if other programs make ticks late")
 
 
 def run_arm(make_node: Callable[[], AnyNode], arm_of: Callable[[AnyNode], EndsAtRest]) -> None:
-    """Run a node that moves an arm: a first signal brakes it and ends it at rest, a second one ends it at once."""
+    """Run a node that moves an arm: the first signal brakes it and ends it at rest, a second one ends it at once."""
 
     def spin(node: AnyNode) -> None:
         _spin_to_rest(node, arm_of(node))

@@ -1,4 +1,4 @@
-"""The graph's four qualities of service, each said once."""
+"""The graph's four qualities of service."""
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
@@ -7,5 +7,5 @@ TRANSITIONS = QoSProfile(history=HistoryPolicy.KEEP_ALL, reliability=Reliability
 
 EPISODES = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 
-# For what a late joiner must know at once: weights, policies, status.
+# For messages that a late subscriber needs at once: weights, policies, status.
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)

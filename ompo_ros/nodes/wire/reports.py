@@ -1,4 +1,4 @@
-"""What nodes report: an episode, and how control goes."""
+"""Reports of nodes: episode summaries and control diagnostics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def episode_summary(
     stamp: Time,
     domain_names: Sequence[str] = (),
 ) -> EpisodeSummary:
-    """Sum an episode up; one that broke off is marked so."""
+    """Summarize an episode; an interrupted one is marked."""
     return EpisodeSummary(
         stamp=stamp,
         run_id=run_id,

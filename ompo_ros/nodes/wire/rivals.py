@@ -1,4 +1,4 @@
-"""Notices other nodes that command the same arm: two of them tear it to and fro, so neither may move it."""
+"""Detects other nodes that command the same arm; while there are two, neither may move it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Rivals:
         self.problem = ""
 
     def look(self) -> None:
-        """Count who is there; too slow for every tick."""
+        """Count the publishers; too slow for every tick."""
         name = self._node.get_fully_qualified_name()
         publishers = self._node.count_publishers(self._topic)
         alone = self._dry or publishers <= 1

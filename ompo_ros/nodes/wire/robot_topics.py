@@ -1,4 +1,4 @@
-"""A robot's standard topics as its driver preset names them: one place for both sides of the wire."""
+"""A robot's standard topics as named by its driver preset, for both sides of the connection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CommandMessage = Union[Float64MultiArray, JointTrajectory]  # noqa: UP007 - eval
 
 
 def state_subscription_qos(robot: Robot) -> QoSProfile:
-    """Only the newest state matters; best effort hears reliable broadcasters too."""
+    """Only the newest state matters; best effort also connects to reliable publishers."""
     best_effort = robot.driver.state_reliability == "best_effort"
     reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
     return QoSProfile(depth=1, reliability=reliability)
@@ -58,7 +58,7 @@ def command_to_msg(robot: Robot, command: SafeCommand, stamp: Time) -> CommandMe
 def positions_from_msg(robot: Robot, msg: CommandMessage, now: float = 0.0) -> list[FloatArray]:
     """The setpoints of a command (7,), a control period apart, the first one a period from `now` (s of its stamp).
 
-    ValueError says what is wrong with it; a trajectory that has ended by now is an old one.
+    ValueError says what is wrong, for example that the trajectory has already ended.
     """
     if isinstance(msg, Float64MultiArray):
         return [np.array(msg.data)]

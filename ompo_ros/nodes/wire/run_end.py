@@ -13,11 +13,11 @@ from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.process import Finished
 
 _TOPIC: Final = "run/ended"
-_PATIENCE: Final = Duration(seconds=5)  # for those who have it to acknowledge it; one that is gone must not hold it up
+_PATIENCE: Final = Duration(seconds=5)  # s to wait for acknowledgements; a dead node must not block it
 
 
 def end_with_run(node: Node, identity: Identity) -> None:
-    """Have a node end, with exit code 0, when its run has ended."""
+    """End a node with exit code 0 when its run has ended."""
 
     def end(_: RunEnded) -> None:
         node.get_logger().info("the run is over")
@@ -27,14 +27,14 @@ def end_with_run(node: Node, identity: Identity) -> None:
 
 
 class RunEnd:
-    """What ends the nodes of a run."""
+    """Ends the nodes of a run."""
 
     def __init__(self, node: Node, identity: Identity) -> None:
         self._node, self._identity = node, identity
         self._publisher = node.create_publisher(RunEnded, _TOPIC, qos.LATCHED)
 
     def announce(self) -> None:
-        """Say that the run has ended, and wait until every node that listens has it: this one ends next."""
+        """Announce the end of the run, and wait until every subscribed node has received it."""
         stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(RunEnded(stamp=stamp, run_id=self._identity.run_id))
         self._publisher.wait_for_all_acked(_PATIENCE)

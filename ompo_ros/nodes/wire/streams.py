@@ -1,4 +1,4 @@
-"""Bookkeeping of numbered streams: reliable transport still loses when a history is full, so we count."""
+"""Counts numbered streams: reliable transport still loses messages when a history is full."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from ompo_ros.transitions import InvalidData
 
-MAX_COLLECTORS = 256  # counted at once; a name is a sender's to choose, the memory is ours
-MAX_GAP = 2**32  # batches; no sender makes as many while we do not listen
+MAX_COLLECTORS = 256  # limits memory, since senders choose their names freely
+MAX_GAP = 2**32  # batches; no sender makes as many between two messages
 
 
 @dataclass
 class StreamCount:
-    """What came of one collector's run."""
+    """Counts of one collector's session."""
 
     run: int
     expected: int  # the next sequence number
     received: int = 0
     lost: int = 0
-    refused: int = 0  # since the last sound batch: they came, so they are not lost
+    refused: int = 0  # since the last valid batch: they arrived, so they are not lost
 
 
 class StreamCounts:
@@ -37,14 +37,14 @@ class StreamCounts:
                 raise InvalidData("collector_id", f"is new, but {MAX_COLLECTORS} collectors are counted already")
             return 0
         if stream.run != run:
-            return 0  # Whoever joins late has lost nothing: a run counts from the first batch seen.
+            return 0  # A late receiver has lost nothing: a session counts from the first batch seen.
         ahead = sequence - stream.expected
         if ahead > MAX_GAP:
-            raise InvalidData("sequence", f"is {sequence}, {ahead} ahead of the last one: no sender is as quick")
+            raise InvalidData("sequence", f"is {sequence}, an impossible {ahead} ahead of the last one")
         return max(0, ahead - stream.refused)
 
     def count(self, collector_id: str, run: int, sequence: int) -> int:
-        """Enter one sound batch and return how many were lost right before it; raises as `gap` does."""
+        """Record one valid batch and return how many were lost right before it; raises as `gap` does."""
         gap = self.gap(collector_id, run, sequence)
         stream = self._streams.get(collector_id)
         if stream is None or stream.run != run:
@@ -59,7 +59,7 @@ class StreamCounts:
         return gap
 
     def refuse(self, collector_id: str, run: int) -> None:
-        """Note that a batch came which cannot be used; nothing else it says is taken over."""
+        """Record an unusable batch; nothing else in it is used."""
         stream = self._streams.get(collector_id)
         if stream is not None and stream.run == run:
             stream.refused += 1

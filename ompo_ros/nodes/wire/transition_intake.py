@@ -1,4 +1,4 @@
-"""Both transition streams as a receiver needs them: checked first, counted, and only then handed on."""
+"""Receives transition streams: batches are checked and counted before they are passed on."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ompo_ros.nodes.wire.streams import StreamCounts
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 _SHOWN = 64  # characters of a sender's name in the log
-_QUIET = 5.0  # s between two warnings of a kind, however much comes
+_QUIET = 5.0  # s between two warnings of a kind
 
 
 class TransitionIntake:
-    """Subscribes to both streams, or to one; `take` raises InvalidData, having changed nothing, for what is no use."""
+    """Subscribes to one or both streams; `take` raises InvalidData for an unusable batch and changes nothing."""
 
     def __init__(
         self,
@@ -28,10 +28,10 @@ class TransitionIntake:
         identity: Identity | None = None,
         origins: Iterable[Origin] = Origin,
     ) -> None:
-        """Hear all runs, or only that of an `identity`."""
+        """Accept all runs, or only that of an `identity`."""
         self._log, self._take = node.get_logger(), take
         self.counts = StreamCounts()
-        self.received = 0  # batches, sound or not
+        self.received = 0  # batches, valid or not
         self.refused = 0
         for origin in origins:
             topic = f"{origin.name.lower()}/transitions"
@@ -58,5 +58,5 @@ class TransitionIntake:
 
 
 def shown(name: str) -> str:
-    """A sender's name for the log: however long or strange it is, a short word on one line."""
+    """A sender's name for the log, shortened to one line."""
     return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")

@@ -1,4 +1,4 @@
-"""What the sources hold of the target's dynamics: a distribution over its parameters, from its transitions alone."""
+"""A distribution over the target's parameters, inferred from its transitions, that the sources draw from."""
 
 from ompo_ros.sim.belief.belief import Belief, PredictionError
 

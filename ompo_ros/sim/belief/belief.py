@@ -21,15 +21,15 @@ DELAYS: Final = (0, 1, 2)  # control steps that are considered
 FEWEST: Final = 25  # transitions before anything is fitted
 _ROWS: Final = 256  # matched in one iteration
 _CHECKED: Final = 128  # held-out ones whose error is reported
-_FEW_ROWS: Final = 64  # are enough to choose between places to start from
-_GOOD: Final = 0.1  # prediction error below which a fit goes on only from where the last one ended
+_FEW_ROWS: Final = 64  # steps used to choose between starting points
+_GOOD: Final = 0.1  # prediction error below which a fit continues only from the last result
 _ITERATIONS: Final = 8
 _SETTLED: Final = 0.3  # of a deviation: a step below it ends the fit
 
 
 @dataclass(frozen=True)
 class PredictionError:
-    """Error of held-out next positions relative to the motion in that step: 0 is exact, 1 is no better than rest."""
+    """Error of held-out next positions relative to the motion in that step: 0 is exact, 1 is as bad as no motion."""
 
     belief: float
     prior: float
@@ -45,9 +45,9 @@ class _Hypothesis:
 
 
 class Belief:
-    """Mean and deviation of what the target's motion shows; all else stays as the prior has it.
+    """Mean and deviation of the parameters visible in the target's motion; all others keep the prior.
 
-    One core, no threads. `fit` does a bounded amount of work, so that whoever calls it keeps its own time.
+    One core, no threads. `fit` does a bounded amount of work, so that the caller keeps its own schedule.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class Belief:
         speed_scale: float = 1.0,
         start: Domain | None = None,
     ) -> None:
-        """With `start`, the domain that an earlier belief left, it goes on from there; `prior` is for comparison."""
+        """`start`, the domain of an earlier belief, is continued; `prior` is for comparison."""
         self.prior = load_domain(prior) if isinstance(prior, str) else prior
         if self.prior.drift:
-            raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior that stands still")
+            raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior without drift")
         self._rng = np.random.default_rng(seed)
         self._evidence = Evidence(robot, speed_scale)
         mean, deviation, base = coordinates.moments(self.prior)
@@ -84,7 +84,7 @@ class Belief:
 
     @property
     def mean(self) -> FloatArray:
-        """Of each of `coordinates.NAMES`, in its unit."""
+        """Deviation of each of `coordinates.NAMES`, in its unit."""
         return coordinates.to_values(self._best.belief.mean)
 
     @property
@@ -93,28 +93,28 @@ class Belief:
 
     @property
     def delay(self) -> int:
-        """Control steps until a command acts, most likely."""
+        """The most likely number of control steps until a command acts."""
         return self._best.delay
 
     @property
     def domain(self) -> Domain:
-        """What sources draw from: where it started until there was enough to fit."""
+        """The domain for the sources; the starting domain until there is enough data to fit."""
         if not self.fits:
             return self._start
         return coordinates.believed(self.prior, self.mean, self.deviation, self.delay)
 
     def observe(self, transitions: Transitions) -> None:
-        """Take in what the target did; of the observations only joint positions and velocities are used."""
+        """Add transitions of the target; only joint positions, joint velocities and actions are used."""
         if transitions.origin is not Origin.TARGET:
-            raise ValueError("a belief is about the target: transitions of a source say nothing of it")
+            raise ValueError("a belief needs transitions of the target, these are a source's")
         self._evidence.add(transitions)
 
     def forget(self, half_life: float) -> None:
-        """Let evidence count half after so many transitions: for an arm that changes."""
+        """Halve the weight of evidence after so many transitions, for an arm that changes."""
         self._evidence.half_life = half_life
 
     def fit(self, seconds: float | None = None) -> bool:
-        """Improve the distribution by all that was observed, in about `seconds`; False where there is too little."""
+        """Improve the distribution with all observations, in about `seconds`; False if there are too few."""
         if self._evidence.seen < FEWEST:
             return False
         begun, error = time.perf_counter(), self.prediction_error
@@ -133,19 +133,19 @@ class Belief:
         return min(self._hypotheses, key=lambda hypothesis: hypothesis.loss)
 
     def _likely(self) -> list[_Hypothesis]:
-        """The delays still worth fitting: a worse fit by a nat a step, over all steps, leaves no doubt."""
+        """The delays still worth fitting; one that fits worse by a nat per step is dropped."""
         margin = 100.0 / max(self._evidence.seen, 1)
         return [each for each in self._hypotheses if not each.loss > self._best.loss + margin]
 
     def _stiff(self) -> FloatArray:
-        """Another place to start from: drives that are velocity sources rather than springs, as PyBullet's."""
+        """A second starting point: drives that act as velocity sources rather than springs, as PyBullet's."""
         mean: FloatArray = self._wide.mean.copy()
         mean[coordinates.slice_of("stiffness_scale")] += np.log(5.0)
         mean[coordinates.slice_of("servo_damping_scale")] += np.log(3.0)
         return mean
 
     def _improve(self, hypothesis: _Hypothesis, starts: list[FloatArray], until: float | None) -> None:
-        """Follow the best of where the last fit ended and where others end that began at `starts`."""
+        """Continue the better of the last fit and fits from `starts`."""
         rows = self._some(self._evidence.rows(hypothesis.delay, held_out=False), _ROWS)
         if starts:
             few = self._some(rows, _FEW_ROWS)
@@ -156,7 +156,7 @@ class Belief:
         hypothesis.loss = float(self._matching.losses(hypothesis.belief.mean[None], self._wide, rows).sum())
 
     def _settle(self, belief: Gaussian, rows: Rows, until: float | None) -> Gaussian:
-        """Iterate until the mean stands, or time is up; once at least, for the covariance is of that."""
+        """Iterate until the mean converges or time is up, at least once to get the covariance."""
         for _ in range(_ITERATIONS):
             begun, before = time.perf_counter(), belief.mean
             belief = self._matching.improve(before, self._wide, rows)
@@ -167,7 +167,7 @@ class Belief:
         return belief
 
     def _some(self, rows: Rows, count: int) -> Rows:
-        """At most `count` rows, the likelier the more they count."""
+        """Draw at most `count` rows in proportion to their weight."""
         if len(rows) <= count:
             return rows
         chosen = self._rng.choice(len(rows), count, replace=False, p=rows.weight / rows.weight.sum())

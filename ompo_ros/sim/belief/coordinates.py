@@ -1,4 +1,4 @@
-"""The parameters a belief is about, as one vector to fit: scales by their logarithm, so that none turns negative."""
+"""The identified parameters as one vector: scales by their logarithm, so that none becomes negative."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.parameters import COLUMN_COUNT, COLUMN_NAMES, COLUMNS, PARAMETERS, DomainValues
 from ompo_ros.task.kinematics import FloatArray
 
-_MOMENTS: Final = 4001  # numbers that stand for a distribution when its mean and deviation are taken
+_MOMENTS: Final = 4001  # quantiles that represent a distribution for its mean and deviation
 
 
 @dataclass(frozen=True)
 class Identified:
-    """A parameter that a target's motion shows; `wide` is how far off a prior may be, in the vector's units."""
+    """A parameter visible in the target's motion; `wide` is the prior's deviation in the vector's units."""
 
     name: str
     logarithmic: bool
     wide: float  # least deviation that the fit starts with
-    narrow: float  # least deviation that a belief ends with: no simulator is exact
-    probe: float  # the difference that slopes are taken from
-    longest: float  # the farthest it moves in one iteration
+    narrow: float  # least deviation of the result, since no simulator is exact
+    probe: float  # difference used for slopes
+    longest: float  # largest move in one iteration
 
 
 IDENTIFIED: Final = (
@@ -51,7 +51,7 @@ HIGH: Final = np.array([PARAMETERS[name.split(".")[0]].high for name in NAMES])
 
 
 def slice_of(name: str) -> slice:
-    """Where a parameter stands in the vector."""
+    """A parameter's place in the vector."""
     places = [place for place, each in enumerate(NAMES) if each.split(".")[0] == name]
     return slice(places[0], places[-1] + 1)
 
@@ -72,7 +72,7 @@ def bounded(vector: FloatArray) -> FloatArray:
 
 
 def probes(vector: FloatArray) -> FloatArray:
-    """The differences (SIZE,) that slopes are taken from: downwards where there is no room above."""
+    """The differences (SIZE,) used for slopes; downwards at an upper bound."""
     return np.where(to_values(vector + PROBE) < HIGH, PROBE, -PROBE)
 
 
@@ -95,12 +95,12 @@ def table(base: FloatArray, vectors: FloatArray) -> DomainValues:
 
 
 def spread(mean: FloatArray, deviation: FloatArray) -> FloatArray:
-    """Deviations in the parameters' units: of a logarithm, it is a share of the mean."""
+    """Deviations in the parameters' units; for a logarithm, a share of the mean."""
     return np.where(_LOGARITHMIC, to_values(mean) * deviation, deviation)
 
 
 def believed(prior: Domain, means: FloatArray, deviations: FloatArray, delay: int) -> Domain:
-    """The prior with what is known of the arm in its place, in units (SIZE,); ValueError if that is impossible."""
+    """The prior with the identified parameters (SIZE,) replaced; ValueError if one is impossible."""
     low, high = PARAMETERS["command_delay"].low, PARAMETERS["command_delay"].high
     if not low <= delay <= high:
         raise ValueError(f"a delay of {delay} control steps is not between {low:g} and {high:g}")

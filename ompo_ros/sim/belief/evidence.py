@@ -1,4 +1,4 @@
-"""What is known of the target: where it was, what it was sent, where it came to one control step later."""
+"""Recorded control steps of the target: state, command, and state one control step later."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ompo_ros.transitions import Transitions
 
 IntArray = NDArray[np.int64]
 
-CAPACITY: Final = 3000  # transitions kept, the newest
-_HELD_OUT: Final = 8  # one transition in so many is never fitted
+CAPACITY: Final = 3000  # newest transitions that are kept
+_HELD_OUT: Final = 8  # one transition in so many is held out
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Control steps: true for any delay of commands, given what was sent `delay` steps before."""
+    """Control steps with the command in force, which was sent `delay` steps before."""
 
     state: FloatArray  # (n, 14) measured positions and velocities before
     after: FloatArray  # (n, 14) and after
-    origin: FloatArray  # (n, 7) the position measured when the command in force was made
+    origin: FloatArray  # (n, 7) measured position when the command in force was made
     command: FloatArray  # (n, 7) that command
     weight: FloatArray  # (n,)
 
@@ -38,19 +38,19 @@ class Rows:
 
 
 class Evidence:
-    """The newest transitions of a target, each with the command that the safety filter made of its action."""
+    """The newest transitions of a target, each with the command after the safety filter."""
 
     def __init__(self, robot: Robot, speed_scale: float) -> None:
         self._robot, self._speed_scale = robot, speed_scale
         nothing: FloatArray = np.zeros((0, 2 * JOINTS))
         self._rows = Rows(nothing, nothing, nothing[:, :JOINTS], nothing[:, :JOINTS], np.zeros(0))
         self._index: IntArray = np.zeros(0, dtype=np.int64)  # of each transition since the beginning
-        self._step: IntArray = np.zeros(0, dtype=np.int64)  # within what was recorded in one piece
+        self._step: IntArray = np.zeros(0, dtype=np.int64)  # index within a recording without gaps
         self.seen = 0
-        self.half_life = np.inf  # transitions after which evidence counts half
+        self.half_life = np.inf  # transitions after which the weight of evidence is halved
 
     def add(self, transitions: Transitions) -> None:
-        """Take in transitions in the order they were made."""
+        """Add transitions in the order they were made."""
         state = transitions.obs[:, : 2 * JOINTS].astype(np.float64)
         after = transitions.next_obs[:, : 2 * JOINTS].astype(np.float64)
         step = _steps_in_a_piece(transitions)
@@ -64,7 +64,7 @@ class Evidence:
         self.seen += len(state)
 
     def rows(self, delay: int, *, held_out: bool) -> Rows:
-        """What to fit, or what never is, if commands act `delay` control steps after they were made."""
+        """The steps to fit, or the held-out ones, if commands act `delay` control steps later."""
         apart = self._index % _HELD_OUT == _HELD_OUT // 2
         known = (self._step >= delay) & (np.arange(len(self._step)) >= delay)
         chosen = np.flatnonzero(known & (apart if held_out else ~apart))
@@ -75,7 +75,7 @@ class Evidence:
         return replace(rows, origin=before.origin, command=before.command, weight=weight)
 
     def _commands(self, transitions: Transitions, state: FloatArray, step: IntArray) -> FloatArray:
-        """Replay the safety filter, which stood at rest at home before an episode began."""
+        """Replay the safety filter, which begins each episode at rest at home."""
         commands = np.empty((len(state), JOINTS))
         safety, now, period = SafetyFilter(self._robot, self._speed_scale), 0.0, self._robot.period
         for row, (position, velocity) in enumerate(zip(state[:, :JOINTS], state[:, JOINTS:], strict=True)):
@@ -91,7 +91,7 @@ class Evidence:
 
 
 def _steps_in_a_piece(transitions: Transitions) -> IntArray:
-    """Count the steps since the last one that does not follow from the one before it."""
+    """Count the steps since the last gap."""
     step = transitions.step.astype(np.int64)
     begins = np.ones(len(step), dtype=np.bool_)
     begins[1:] = step[1:] != step[:-1] + 1

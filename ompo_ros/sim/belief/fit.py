@@ -17,13 +17,13 @@ from ompo_ros.task.tasks import CONTROL_RATE, INCREMENT, Task
 
 _GAIN: Final = coordinates.slice_of("action_gain")
 _BIAS: Final = coordinates.slice_of("action_bias")
-_PHYSICAL: Final = np.arange(_GAIN.start)  # what acts on the arm itself; gain and bias act through commands alone
-_SHYNESS: Final = (0.0, 0.03, 0.3, 3.0)  # shares of the information's diagonal added to it: each shortens the step
+_PHYSICAL: Final = np.arange(_GAIN.start)  # parameters of the arm itself; gain and bias act only through commands
+_SHYNESS: Final = (0.0, 0.03, 0.3, 3.0)  # damping factors of the information's diagonal: each shortens the step
 _LONGEST: Final = coordinates.LONGEST
 _NUDGE: Final = 0.01  # rad of a command, for slopes
-_FREEDOM: Final = 4.0  # of Student's distribution: a contact or a lost state must not decide
-_LEAST_SCALE: Final = np.repeat((1e-4, 5e-3), JOINTS)  # rad, rad/s: below it residuals are rounding
-_CORRELATED: Final = 4.0  # neighbouring steps err alike: so many count as one
+_FREEDOM: Final = 4.0  # of Student's distribution: contacts and lost states must not dominate
+_LEAST_SCALE: Final = np.repeat((1e-4, 5e-3), JOINTS)  # rad, rad/s: smaller residuals are rounding errors
+_CORRELATED: Final = 4.0  # neighbouring steps have correlated errors: so many count as one
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Gaussian:
 
 
 class Matching:
-    """Arms put into recorded states, given the recorded commands, compared one control step later."""
+    """Simulates recorded states and commands, and compares the result one control step later."""
 
     def __init__(self, task: Task, simulator: Simulator, base: FloatArray) -> None:
-        """`base` holds every parameter's value (COLUMN_COUNT,); those identified are replaced."""
+        """`base` holds every parameter's value (COLUMN_COUNT,); the identified ones are replaced."""
         self._base = base
         self._arms = MujocoArms(task, 1 + JOINTS + len(_PHYSICAL), simulator, threads=1)
         self._substeps = round(1.0 / CONTROL_RATE / simulator.timestep)
@@ -61,7 +61,7 @@ class Matching:
         return self._arms.predict(rows.state[:, :JOINTS], rows.state[:, JOINTS:], targets, self._substeps)
 
     def improve(self, mean: FloatArray, prior: Gaussian, rows: Rows) -> Gaussian:
-        """Take a Gauss-Newton step from `mean` towards what fits the rows and the prior; it never fits worse."""
+        """Take a Gauss-Newton step from `mean` for the rows and the prior; the fit never gets worse."""
         residual, slopes = self._slopes(mean, rows)
         scale = _scales(residual, rows.weight)
         surprise = (residual / scale) ** 2
@@ -74,7 +74,7 @@ class Matching:
         return Gaussian(self.best_of([mean, *tried], prior, rows), np.linalg.inv(information))
 
     def best_of(self, means: list[FloatArray], prior: Gaussian, rows: Rows) -> FloatArray:
-        """The mean that fits best, or the one that takes from each joint's best what concerns that joint."""
+        """Choose the best mean, or combine the best parameters of each joint."""
         losses = self.losses(np.stack(means), prior, rows)
         mixed = means[int(losses.sum(axis=1).argmin())].copy()
         for joint in range(JOINTS):
@@ -85,14 +85,14 @@ class Matching:
         return best
 
     def losses(self, means: FloatArray, prior: Gaussian, rows: Rows) -> FloatArray:
-        """How badly each of n means explains each joint's motion per step (n, 8); last, how far the prior is."""
+        """Loss of n means for each joint per step (n, 8); the last column is the distance from the prior."""
         residual = rows.after - self.predict(means, rows)
         off = (means - prior.mean) / prior.deviation
         strain = 0.5 * (off**2).sum(axis=1) * _CORRELATED / rows.weight.sum()
         return np.column_stack([np.stack([_loss(each, rows.weight) for each in residual]), strain])
 
     def _slopes(self, mean: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """Residuals (rows, 14), and what each parameter changes about the prediction (rows, 14, SIZE)."""
+        """Residuals (rows, 14) and the derivatives of the prediction (rows, 14, SIZE)."""
         count = 1 + JOINTS + len(_PHYSICAL)
         vectors = np.tile(mean, (count, 1))
         nudges = np.zeros((count, JOINTS))
@@ -111,7 +111,7 @@ class Matching:
 
 
 def _loss(residual: FloatArray, weight: FloatArray) -> FloatArray:
-    """Negative log likelihood (7,) of each joint's positions and velocities, but for constants."""
+    """Negative log likelihood (7,) of each joint's positions and velocities, without constants."""
     scale = _scales(residual, weight)
     each = 0.5 * (_FREEDOM + 1.0) * np.log1p((residual / scale) ** 2 / _FREEDOM) + np.log(scale)
     mean: FloatArray = np.average(each, axis=0, weights=weight)
@@ -119,7 +119,7 @@ def _loss(residual: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _scales(residual: FloatArray, weight: FloatArray) -> FloatArray:
-    """How far each of the 14 values is off as a rule: from the median, which a few contacts do not move."""
+    """Typical error of each of the 14 values, from the median, so that contacts do not matter."""
     order = np.argsort(np.abs(residual), axis=0)
     passed = np.cumsum(weight[order], axis=0)
     middle = np.argmax(passed >= passed[-1] / 2.0, axis=0)

@@ -69,7 +69,7 @@ SHIFTS: Final[dict[str, dict[str, Shift]]] = {
 
 
 class _Shifted(MujocoEnv):
-    """A gymnasium robot whose dynamics follow a shift; `info["domain"]` tells the values in force."""
+    """A gymnasium robot whose dynamics follow a shift; `info["domain"]` holds the values in force."""
 
     robot = ""
 
@@ -86,7 +86,7 @@ class _Shifted(MujocoEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Begin an episode in the dynamics that its number and the seed give it."""
+        """Begin an episode; its number and the seed determine the dynamics."""
         gymnasium.Env.reset(self, seed=seed)
         if seed is not None:
             self._episode = -1
@@ -98,7 +98,7 @@ class _Shifted(MujocoEnv):
         return obs, {**info, "domain": dict(self._domain)}
 
     def step(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float64], np.float64, bool, bool, dict[str, Any]]:
-        """Let what drifts within the episode move on, then step."""
+        """Advance the drift within the episode, then step."""
         if self._step > 0:
             moving = {
                 name: how for name, how in self._shift.items() if isinstance(how, Schedule) and how.moves_within_episode
@@ -119,7 +119,7 @@ class _Shifted(MujocoEnv):
             self._domain[name] = float(value[0])
 
     def _rebuild(self) -> None:
-        """Compile the robot anew where its body changed, so that masses, inertias and heights are all consistent."""
+        """Recompile the robot if its body changed, so that masses, inertias and heights are consistent."""
         if any(name in self._domain for name in _LENGTHS):
             self.model = lengthened(self.fullpath, self._domain["torso_length"], self._domain["foot_length"])
             self.model.vis.global_.offwidth = max(self.model.vis.global_.offwidth, self.width)

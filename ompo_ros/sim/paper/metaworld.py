@@ -1,4 +1,4 @@
-"""The paper's Meta-World tasks as they are, an extra: the metaworld package demands a MuJoCo of its own choosing."""
+"""The paper's Meta-World tasks, an extra: the metaworld package needs a particular version of MuJoCo."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MetaWorldTask(gymnasium.Env[NDArray[np.float64], NDArray[np.float32]]):
         self._goals = benchmark.train_tasks
         self._env = benchmark.train_classes[f"{task}-v3"](render_mode=render_mode)
         self._env.set_task(self._goals[0])
-        # The package's own bounds hide the goal and are left by its own first observation.
+        # The package's own bounds hide the goal, and its first observation violates them.
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, self._env.observation_space.shape, np.float64)
         self.action_space = self._env.action_space
         self.render_mode = render_mode

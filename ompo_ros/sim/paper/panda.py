@@ -14,7 +14,7 @@ from ompo_ros.task.tasks import CONTROL_RATE, Float32Array
 
 
 class PaperPandaReach(gymnasium.Env[Float32Array, Float32Array]):
-    """Joint control, action + 0.05 + U(0, 0.01); an episode ends when the goal is reached, as panda-gym has it."""
+    """Joint control, action + 0.05 + U(0, 0.01); an episode ends when the goal is reached, as in panda-gym."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": CONTROL_RATE}  # noqa: RUF012
 

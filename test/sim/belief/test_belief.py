@@ -137,7 +137,7 @@ def test_nothing_on_the_way_from_target_to_learner_and_belief_knows_the_stand_in
 
 
 def test_transitions_of_a_source_are_refused(episodes):
-    with pytest.raises(ValueError, match="about the target"):
+    with pytest.raises(ValueError, match="of the target"):
         belief_of([]).observe(replace(episodes[0], origin=Origin.SOURCE))
 
 
