@@ -62,9 +62,17 @@ class Person:
         """Press at once: a click of the mouse waits for frames, which a busy machine draws slowly."""
         self.panels.get_by_role("button", name=button, exact=True).dispatch_event("click")
 
-    def open_tab(self, name: str) -> None:
-        box = self.panels.get_by_role("tab", name=name, exact=True).bounding_box()
-        self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    def open_tab(self, name: str, with_button: str) -> None:
+        """Click a tab until what is on it shows: a page that is grey for a moment takes no clicks."""
+        tab = self.panels.get_by_role("tab", name=name, exact=True)
+        button = self.panels.get_by_role("button", name=with_button, exact=True)
+
+        def opened() -> bool:
+            box = tab.bounding_box()
+            self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            return button.count() > 0
+
+        wait_until(opened, f"the tab {name}", PATIENCE, 1.0)
 
     @property
     def canvas(self):
