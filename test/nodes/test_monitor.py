@@ -102,6 +102,7 @@ def test_a_person_pauses_rolls_back_and_stops_a_run(probe, monitor):
     probe.wait_for_more(episodes)  # the run goes on without its page
 
 
+@pytest.mark.slow
 @pytest.mark.launch(fixture=deploying)
 def test_a_person_clicks_where_the_arm_is_to_go(probe, monitor):
     goals = probe.listen(PointStamped, "/ompo/target/goal", qos.LATCHED)
