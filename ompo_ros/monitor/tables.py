@@ -52,8 +52,8 @@ def belief_table(belief: Belief | None, nominal: dict[str, float]) -> str:
     rows = [(escape(name.replace("_", " ")), *cells) for name, cells in groups.items()]
     return (
         _table(heads, rows, numbers=True)
-        + f'<div class="none" style="padding:4px 10px">After {belief.target_steps} target steps: error of a predicted step '
-        f"{belief.error:.0%} of its motion, {belief.prior_error:.0%} by the sources' first domain; "
+        + f'<div class="none" style="padding:4px 10px">After {belief.target_steps} target steps: error of a '
+        f"predicted step {belief.error:.0%} of its motion, {belief.prior_error:.0%} by the sources' first domain; "
         f"commands act after {belief.command_delay} steps. Orange: off nominal by 2 deviations.</div>"
     )
 
