@@ -1,0 +1,123 @@
+"""The page without a robot in a real browser: what a person sees and presses reaches the other side."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from browser import Person, browser, require_browser
+from waiting import wait_until
+
+from ompo_ros.monitor.page import Page
+from ompo_ros.monitor.press import Act
+from ompo_ros.monitor.run_state import PolicyRow, RunState
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
+
+pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("browser")]
+
+
+class Stage:
+    """A page with an arm that waves in a thread of its own, in place of a node."""
+
+    def __init__(self, host="127.0.0.1") -> None:
+        self.run, self.presses = RunState(target_steps=500), []
+        robot, task = load_robot("panda"), Task("reach", "dense")
+        self.page = Page(robot, task, self.run, self.press, host=host, port=0, reasons=("speed",), nominal={})
+        self.run.policies = (PolicyRow(4, ("latest",), False, float("nan"), 0, ""),)
+        self._done = threading.Event()
+        self.silent = False
+        self._thread = threading.Thread(target=self._play)
+        self._thread.start()
+
+    def press(self, press) -> None:
+        self.presses.append(press)
+        self.run.answer(press.act.value, f"heard {len(self.presses)}", True)
+
+    def acts(self):
+        return [press.act for press in self.presses]
+
+    def _play(self) -> None:
+        home, available = load_robot("panda").home, set(Act)
+        while not self._done.wait(0.1):
+            now = time.monotonic()
+            if not self.silent:
+                self.run.hear_joint_state(now)
+                self.run.hear_arm("playing an episode", "", {}, now)
+                self.page.scene.show_arm(home + 0.4 * np.sin(2.0 * now + np.arange(7)), None)
+            self.page.show(available)
+
+    def close(self) -> None:
+        self._done.set()
+        self._thread.join()
+        self.page.close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    require_browser()
+    with browser() as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def stage():
+    stage = Stage()
+    yield stage
+    stage.close()
+
+
+def test_a_person_sees_the_arm_move_presses_and_leaves(chromium, stage):
+    anna = Person(chromium, stage.page.address)
+    anna.sees("playing an episode")
+    anna.sees_motion()
+    anna.press("Evaluate")
+    anna.sees("evaluate: heard 1")
+    assert stage.presses[-1].number == 10
+    anna.page.keyboard.press("Escape")
+    anna.sees("stop: heard 2")
+    anna.click_scene()
+    anna.page.keyboard.press("Escape")  # the scene has the keyboard now
+    anna.sees("stop: heard 3")
+    anna.page.get_by_role("button", name="STOP").click()
+    anna.sees("stop: heard 4")
+    assert stage.acts() == [Act.EVALUATE, Act.STOP, Act.STOP, Act.STOP]
+    others = {url for url in anna.requests if not url.startswith((stage.page.address, "data:", "blob:"))}
+    assert not others, "the page asks no other host"
+    bert = Person(chromium, stage.page.address)
+    bert.sees("stop: heard 4")
+    for person in (anna, bert):  # both at once, and one is gone before the answer comes
+        person.press("Enable")
+    anna.page.close()
+    bert.sees("enable: heard 6")
+    bert.page.close()
+
+
+def test_a_side_that_falls_silent_greys_the_page_and_says_so(chromium, stage):
+    person = Person(chromium, stage.page.address)
+    person.sees("playing an episode")
+    assert person.page.locator("body").get_attribute("class") == ""
+    stage.silent = True
+    person.sees("Old: the robot and its node are silent for ")
+    assert person.page.locator("body").get_attribute("class") == "lost"
+    stage.silent = False
+    wait_until(lambda: person.page.locator("body").get_attribute("class") == "", "colours again", 60.0)
+    stage.page.close()
+    person.sees("The page's node is gone")
+    person.page.close()
+
+
+def test_a_stranger_gets_no_page_and_a_guest_with_the_token_does(chromium):
+    stage = Stage("0.0.0.0")  # noqa: S104 - that is the test
+    try:
+        address, _, token = stage.page.address.partition("?token=")
+        address = f"http://127.0.0.1:{address.rstrip('/').rpartition(':')[2]}/"
+        assert Person(chromium, address).response.status == 401
+        assert Person(chromium, f"{address}?token=guessed").response.status == 401
+        guest = Person(chromium, f"{address}?token={token}")
+        guest.sees("playing an episode")
+        assert guest.page.url == address, "the token does not stay in the address"
+        guest.page.keyboard.press("Escape")
+        guest.sees("stop: heard 1")
+    finally:
+        stage.close()
