@@ -84,8 +84,8 @@ class Person:
         self.page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])
 
     def picture(self) -> bytes:
-        """The scene as pixels."""
-        return self.canvas.screenshot()
+        """The scene as pixels; a picture of the canvas by name would wait until it is at rest."""
+        return self.page.screenshot(clip=self.canvas.bounding_box())
 
     def sees_motion(self) -> None:
         """Wait until the scene has changed, twice: once it may only have been drawn for the first time."""
