@@ -23,6 +23,7 @@ EXTRAS = {
         "PyYAML>=6,<7",
         "scipy>=1.11,<2",
     ],
+    "view": ["mjviser>=0.0.14,<0.1", "mujoco>=3.3,<4", "viser>=1.1,<1.2", "websockets>=14,<17"],
 }
 
 # pip puts console scripts into bin/, where ROS does not look; relative, so that the prefix may move.
@@ -67,7 +68,7 @@ setup(
     name=PACKAGE,
     version=version(),
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
-    package_data={PACKAGE: ["py.typed"]},
+    package_data={PACKAGE: ["py.typed", "monitor/shell.html"]},
     data_files=shared_files() + launchers(),
     python_requires=">=3.10",
     install_requires=["numpy>=1.26,<3"],

@@ -5,6 +5,7 @@ from launch.actions import LogInfo, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnShutdown
 from launch.launch_description_entity import LaunchDescriptionEntity
 
+from ompo_ros.launching import view
 from ompo_ros.launching.arguments import checked, declare, values_of
 from ompo_ros.launching.files import chosen_target
 from ompo_ros.launching.nodes import arguments_of, include, stay_on_this_machine
@@ -17,7 +18,7 @@ PARTS = [part for parts in ROLES.values() for part in parts]
 def generate_launch_description() -> LaunchDescription:
     """Declare what the parts declare; which of them start is decided when the values are known."""
     given: set[str] = set()
-    declared = [*declare("role", "resume", target_domain="creeping"), *arguments_of(*PARTS)]
+    declared = [*declare("role", "resume", *view.ARGUMENTS, target_domain="creeping"), *arguments_of(*PARTS)]
     return LaunchDescription(
         [
             OpaqueFunction(function=note_given, args=[given]),  # a declaration fills in its default
@@ -47,4 +48,5 @@ def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEnti
         LogInfo(msg=f"run_id {values['run_id'] or '(none)'}"),
         RegisterEventHandler(OnShutdown(on_shutdown=lambda event, _: say_how_to_resume(event, values))),
         *(include(part, values) for part in ROLES.get(values["role"], PARTS)),
+        *view.page(values),
     ]

@@ -5,7 +5,7 @@ from launch.actions import LogInfo, OpaqueFunction
 from launch.launch_description_entity import LaunchDescriptionEntity
 from launch_ros.actions import Node
 
-from ompo_ros.launching import endings
+from ompo_ros.launching import endings, view
 from ompo_ros.launching.arguments import checked, declare, values_of
 from ompo_ros.launching.deployment import deployment_of
 from ompo_ros.launching.files import check_arm, chosen_target
@@ -26,7 +26,9 @@ from ompo_ros.run_id import new_run_id
 
 def generate_launch_description() -> LaunchDescription:
     """Declare what the controller needs besides the stand-in; what starts is decided when the values are known."""
-    own = declare("policy", "registry_dir", "reward", "enabled", "dry_run", "speed_scale", params_file="")
+    own = declare(
+        "policy", "registry_dir", "reward", "enabled", "dry_run", "speed_scale", *view.ARGUMENTS, params_file=""
+    )
     return LaunchDescription([*checked(__file__, [*own, *arguments_of("robot_sim")]), OpaqueFunction(function=start)])
 
 
@@ -45,6 +47,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         LogInfo(msg=f"deploying {deployment} to {values['target']}{waits}, `ompo goal X Y Z` sends it to a goal"),
         include("robot_sim", values),
         in_namespace(values, nodes),
+        *view.page(values),
     ]
 
 

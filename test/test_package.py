@@ -33,7 +33,7 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
 }
 DISTRIBUTIONS = {"panda_gym": "panda-gym"}
-NO_EXTRA = {"google", "mcap_ros2", "metaworld"}  # comes with onnx; tests only; has an environment of its own
+NO_EXTRA = {"google", "mcap_ros2", "metaworld", "playwright"}  # with onnx; for tests; its own environment; for tests
 
 
 def test_imports_without_ros_and_without_torch():
@@ -146,7 +146,7 @@ def test_every_import_is_declared_to_rosdep_or_to_pip(folder):
     assert not missing, f"neither package.xml nor an extra of setup.py declares {sorted(missing)}"
 
 
-@pytest.mark.parametrize("extra", ["learning", "lerobot", "policy", "recording", "simulation"])
+@pytest.mark.parametrize("extra", ["learning", "lerobot", "policy", "recording", "simulation", "view"])
 def test_an_extra_allows_what_is_pinned_and_names_nothing_else(extra):
     ranges = {}
     for text in metadata.requires("ompo_ros"):

@@ -57,7 +57,10 @@ def stages(ros_is_sourced: bool) -> list[Stage]:
         ros = [layer("testing"), layer("ros"), package("pip_ros", "./pip_ros", ["pip_ros"])]
     sources = ["ompo_ros", "launch", "config", "models", "resource", *SETUP_FILES]
     return [
-        *(layer(name) for name in ("build", "learning", "policy", "simulation", "recording", "lerobot", "development")),
+        *(
+            layer(name)
+            for name in ("build", "learning", "policy", "simulation", "recording", "lerobot", "view", "development")
+        ),
         *ros,
         package("ompo_msgs", "./ompo_msgs", ["ompo_msgs"]),
         package("ompo_ros", ".", sources),

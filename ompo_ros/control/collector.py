@@ -66,6 +66,10 @@ class Collector:
         self._enabled, self._held_by, self._stops = value, "", 0
         self.motion.trust()
 
+    @property
+    def goal(self) -> FloatArray | None:
+        return self.player.goal
+
     def figures(self) -> dict[str, str | int]:
         """The collector's values for diagnostics."""
         return {

@@ -44,7 +44,7 @@ class Player:
         self._task, self._period, self._seed, self._max_steps = task, period, seed, max_steps
         self._rng = np.random.default_rng(seed)
         self._episode: EpisodeRecorder | None = None
-        self._goal: FloatArray = np.zeros(3)
+        self.goal: FloatArray | None = None  # of the newest episode
         self._last_step = 0.0
 
     def evaluate(self, policy: Policy, episodes: int) -> EvaluationRun:
@@ -84,15 +84,15 @@ class Player:
         """Draw a goal; a waiting evaluation goes first."""
         evaluation = self._pending()
         rng = self._rng if evaluation is None else evaluation.rng
-        self._goal = self._task.goals(rng.random((1, 3)))[0]
+        self.goal = self._task.goals(rng.random((1, 3)))[0]
         self._episode = EpisodeRecorder(self._task, deterministic=evaluation is not None)
 
     def step(self, state: ArmState, cube: FloatArray | None, now: float) -> FloatArray | PlayedEpisode:
         """The action (7,) of the next period, or the finished episode."""
-        episode = self._episode
-        assert episode is not None  # noqa: S101 - `begin` comes first
+        episode, goal = self._episode, self.goal
+        assert episode is not None and goal is not None  # noqa: PT018, S101 - `begin` comes first
         self._last_step = now
-        obs = observe(self._task, state.position, state.velocity, NO_CUBE if cube is None else cube, self._goal)
+        obs = observe(self._task, state.position, state.velocity, NO_CUBE if cube is None else cube, goal)
         if episode.observe(obs):
             return self._finish(episode)
         action, version = self._choose(obs, episode.deterministic)

@@ -67,6 +67,8 @@ ARGUMENTS = {
     "registry_dir": Argument("", "Run what is stable in this folder, a run's `policies`. Empty: run `policy`."),
     "enabled": Argument("false", "Move at once instead of waiting for `ompo enable`.", _FLAG),
     "dry_run": Argument("false", "Do everything but command the robot.", _FLAG),
+    "view": Argument("auto", "Show the run in a browser. auto: where a person is at the terminal.", ("auto", *_FLAG)),
+    "view_host": Argument("127.0.0.1", "Address of the page. Beyond this machine it asks for a token."),
     "run_id": Argument(
         "auto",
         "Identity that the nodes of a run share. auto: the run folder's, or a new one to deploy; "

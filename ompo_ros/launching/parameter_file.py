@@ -24,6 +24,7 @@ NODES: Final = (
     "policy_controller",
     "robot_sim",
     "recorder",
+    "monitor",
 )
 KINDS: Final = {"robot": "robots", "domain": "domains"}  # parameters that may name a file, and its folder in config/
 _KEY: Final = "ros__parameters"

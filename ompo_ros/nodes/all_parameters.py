@@ -7,6 +7,7 @@ from typing import Final
 from ompo_ros.nodes.learner_parameters import LearnerParameters
 from ompo_ros.nodes.parameters import (
     IdentifierParameters,
+    MonitorParameters,
     PolicyControllerParameters,
     PolicyServerParameters,
     RecorderParameters,
@@ -27,5 +28,6 @@ NODES: Final[dict[str, type]] = {
     "policy_controller": PolicyControllerParameters,
     "robot_sim": RobotSimParameters,
     "recorder": RecorderParameters,
+    "monitor": MonitorParameters,
     "transition_monitor": TransitionMonitorParameters,
 }

@@ -21,6 +21,7 @@ from ompo_ros.nodes.parameters import ArmParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.cube import Cube
 from ompo_ros.nodes.wire.dispatch import Dispatch
+from ompo_ros.nodes.wire.goal import GoalPublisher
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.joint_states import JointStates
 from ompo_ros.nodes.wire.loop_clock import LoopClock
@@ -49,6 +50,9 @@ class StateMachine(Protocol):
 
     @property
     def problem(self) -> str: ...
+
+    @property
+    def goal(self) -> FloatArray | None: ...
 
     def figures(self) -> Mapping[str, object]: ...
 
@@ -86,6 +90,7 @@ class Arm:
         self._rivals = Rivals(node, topic, dry=given.dry_run)
         self._summaries = node.create_publisher(EpisodeSummary, "target/episodes", qos.EPISODES)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._goal = GoalPublisher(node, contract.frame)
         self._states = JointStates(
             node, robot, given.robot_namespace, self._clock, self._on_step if given.lockstep else None
         )
@@ -137,6 +142,7 @@ class Arm:
             self._dispatch.send(tick.command, now, waits=tick.waits)
         if tick.finished is not None:
             self._hand_over(tick.finished)
+        self._goal.publish(self._machine.goal)
         self._after_tick()
         self._tell()
 

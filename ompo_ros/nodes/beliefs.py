@@ -31,14 +31,19 @@ def belief_to_msg(belief: Belief, *, run_id: str, stamp: Time) -> ArmBelief:
     )
 
 
-def domain_from_msg(msg: ArmBelief, prior: Domain) -> Domain:
-    """The domain for sources of a `prior`; raises InvalidData with the field's name if the message is wrong."""
+def check_belief(msg: ArmBelief) -> None:
+    """Raises InvalidData unless the message has a finite mean and deviation for each of our parameters."""
     if tuple(msg.names) != NAMES:
         raise InvalidData("names", "are not those of this version's parameters")
     for field in ("means", "deviations"):
         values = np.asarray(getattr(msg, field))
         if values.shape != (len(NAMES),) or not np.isfinite(values).all():
             raise InvalidData(field, f"{len(NAMES)} finite numbers are needed")
+
+
+def domain_from_msg(msg: ArmBelief, prior: Domain) -> Domain:
+    """The domain for sources of a `prior`; raises InvalidData with the field's name if the message is wrong."""
+    check_belief(msg)
     try:
         return believed(prior, np.asarray(msg.means), np.asarray(msg.deviations), msg.command_delay)
     except ValueError as error:

@@ -163,6 +163,15 @@ class RecorderParameters(RunParameters, TaskParameters, DriverParameters):
 
 
 @dataclass(frozen=True)
+class MonitorParameters(RunParameters, TaskParameters, DriverParameters, StepParameters):
+    """Of monitor."""
+
+    host: str = parameter("127.0.0.1", "Address the page listens on. Beyond this machine it asks for a token.")
+    port: int = parameter(8200, "Port of the page, or the next free one; 0: any.", high=65_535)
+    rate: float = parameter(20.0, "Pictures per second of the arm, while somebody watches.", low=1.0, high=60.0)
+
+
+@dataclass(frozen=True)
 class TransitionMonitorParameters:
     """Of transition_monitor."""
 

@@ -135,8 +135,12 @@ def assert_recorded(run_dir: Path) -> None:
 def test_killed_nodes_come_back_and_the_run_still_ends(start):
     run = start(target_steps=600)
     run.wait_for("updates/s")
-    ends = {"source_collector": signal.SIGINT, "policy_server": signal.SIGKILL, "recorder": signal.SIGKILL}
-    ends["learner"] = signal.SIGKILL
+    ends = {
+        "source_collector": signal.SIGINT,
+        "policy_server": signal.SIGKILL,
+        "recorder": signal.SIGKILL,
+        "learner": signal.SIGKILL,
+    }
     for node, number in ends.items():
         run.wait_for(r"policy/latest: \d+")
         os.kill(run.pid_of(node), number)

@@ -1,6 +1,8 @@
 """deploy.launch.py as a user starts it, in lockstep: a file, or a registry whose stable policy the arm judges."""
 
 import itertools
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -171,10 +173,33 @@ def test_a_file_is_run_and_a_wrong_one_ends_the_launch_with_a_sentence(start, tm
     assert not (tmp_path / "nothing").exists()
 
 
+@pytest.mark.timeout(90)
+def test_a_page_that_dies_ends_nothing(start, tmp_path):
+    path = tmp_path / "reach.onnx"
+    path.write_bytes(shipped_policy(7).onnx)
+    launched = start(policy=path, view="true", view_host="0.0.0.0")  # noqa: S104 - so that it asks for a token
+    launched.wait_for(r"The run in a browser: http://\S+:\d+/\?token=\S{32}")
+    launched.wait_for("policy 7 takes over")
+    os.kill(launched.pid_of("monitor"), signal.SIGKILL)
+    launched.wait_for("the page has ended; all else goes on")
+    assert launched.interrupt() == 0, launched.output
+    assert launched.left_behind() == []
+
+
 @pytest.mark.timeout(60)
 def test_arguments_are_described_and_wrong_ones_refused(start, tmp_path):
     shown = shown_arguments("deploy.launch.py")
-    for argument in ("policy", "registry_dir", "target", "driver", "enabled", "dry_run", "speed_scale", "params_file"):
+    for argument in (
+        "policy",
+        "registry_dir",
+        "target",
+        "driver",
+        "enabled",
+        "dry_run",
+        "speed_scale",
+        "params_file",
+        "view",
+    ):
         assert f"'{argument}':" in shown
     both = start(policy="a.onnx", registry_dir=tmp_path)
     assert both.end() == 1

@@ -15,7 +15,7 @@ from probe import Probe
 CONFIG = Path(__file__).parents[2] / "config"
 POLICY = ElementTree.parse(CONFIG / "sros2" / "policy.xml").getroot()
 NODES = ("learner", "policy_server", "source_collector", "target_collector", "policy_controller", "run_manager")
-NODES += ("robot_sim", "transition_monitor", "identifier", "recorder")
+NODES += ("robot_sim", "transition_monitor", "identifier", "recorder", "monitor")
 QUERIES = {
     ("topics", "publish"): "get_publisher_names_and_types_by_node",
     ("topics", "subscribe"): "get_subscriber_names_and_types_by_node",
@@ -51,7 +51,7 @@ def graph(ros_domain, tmp_path):
     folders["recorder"] = {"run_dir": str(tmp_path)}
     folders["identifier"] = {"run_dir": str(tmp_path)}
     folders["policy_server"] = {"registry_dir": str(tmp_path / "policies")}
-    push = {name: {"task": "push"} for name in ("target_collector", "policy_controller", "robot_sim")}
+    push = {name: {"task": "push"} for name in ("target_collector", "policy_controller", "robot_sim", "monitor")}
     push["robot_sim"]["real_time_factor"] = 2.0
     return graph_of(*(node(name, **{**folders.get(name, {}), **push.get(name, {})}) for name in NODES))
 

@@ -5,6 +5,7 @@ from rclpy.node import Node
 
 from ompo_ros.nodes.identifier import Identifier
 from ompo_ros.nodes.learner import Learner
+from ompo_ros.nodes.monitor import Monitor
 from ompo_ros.nodes.policy_controller import PolicyController
 from ompo_ros.nodes.policy_server import PolicyServer
 from ompo_ros.nodes.recorder import Recorder
@@ -20,6 +21,7 @@ KINDS = {
     for kind in (
         Identifier,
         Learner,
+        Monitor,
         PolicyController,
         PolicyServer,
         Recorder,

@@ -12,6 +12,7 @@ from geometry_msgs.msg import PointStamped
 from ompo_ros.control.attempts import UNDER_WAY, spelled
 from ompo_ros.control.controller import ENABLE, ControllerPhase
 from ompo_ros.nodes.wire.arm_reports import ArmReport, ArmReports
+from ompo_ros.nodes.wire.goal import goal_msg
 
 _TIMEOUT = 10.0  # s; discovery alone may take three, reports come once a second
 _ATTEMPT = 120.0  # s; an attempt takes two where time is real
@@ -48,7 +49,7 @@ class GoalClient:
         figures, wanted = self._figures, spelled(np.array(goal))
         _check(goal, figures)
         number = int(figures["goals"])
-        self._publish(goal, figures["frame"])
+        self._publisher.publish(goal_msg(self._node, figures["frame"], np.array(goal)))
         if not self._wait(lambda: int(self._figures["goals"]) > number, _TIMEOUT):
             raise ConnectionError(f"{self._name} did not take the goal within {_TIMEOUT:g} s: see its log")
         yield f"goal {wanted} accepted"
@@ -85,13 +86,6 @@ class GoalClient:
         listeners = self._node.get_subscriptions_info_by_topic(self._topic)
         names = {f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in listeners}
         return self._name in names and self._publisher.get_subscription_count() >= len(listeners)
-
-    def _publish(self, goal: Sequence[float], frame: str) -> None:
-        msg = PointStamped()
-        msg.header.frame_id = frame
-        msg.header.stamp = self._node.get_clock().now().to_msg()
-        msg.point.x, msg.point.y, msg.point.z = goal
-        self._publisher.publish(msg)
 
     def _wait(self, condition: Callable[[], bool], seconds: float) -> bool:
         deadline = time.monotonic() + seconds
