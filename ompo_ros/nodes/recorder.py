@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 import rclpy
 from ompo_msgs.msg import PolicyArtifact
-from rclpy.callback_groups import CallbackGroup
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
@@ -21,6 +20,7 @@ from rclpy.subscription import Subscription
 from ompo_ros.nodes.parameters import RecorderParameters
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
+from ompo_ros.nodes.wire.polled import NeverReady
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.run_topics import RunTopic, kind_of, run_topics
@@ -37,19 +37,6 @@ _FLUSH_PERIOD: Final = 1.0  # s; a kill loses at most this much
 _LOOK: Final = 0.1  # s between two calls of take
 _GRACE: Final = 0.5  # s for the last messages of a run that has ended
 _NICENESS: Final = 5  # control goes first
-
-
-class _NeverReady(CallbackGroup):
-    """Keeps subscriptions out of the executor, which would wake up for each message."""
-
-    def can_execute(self, entity: object) -> bool:
-        return False
-
-    def beginning_execution(self, entity: object) -> bool:
-        return False
-
-    def ending_execution(self, entity: object) -> None:
-        """Nothing began."""
 
 
 class Taken(NamedTuple):
@@ -78,7 +65,7 @@ class Recorder(Node):
             SizeLimits(given.split_size * _MB, given.max_size * _MB, given.keep_free * _MB),
             self.get_logger().warning,
         )
-        group = _NeverReady()
+        group = NeverReady()
         self._heard = [self._subscribe(topic, group) for topic in run_topics(robot, given.robot_namespace)]
         end_with_run(self, identity)
         self.create_timer(_FLUSH_PERIOD, self._writer.flush, clock=STEADY)

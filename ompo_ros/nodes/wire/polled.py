@@ -12,8 +12,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 _NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-class _Nobody(CallbackGroup):
-    """A group of which an executor may run nothing, and so waits for nothing of it."""
+class NeverReady(CallbackGroup):
+    """Keeps subscriptions out of the executor, which would wake up for each message."""
 
     def can_execute(self, entity: object) -> bool:
         return False
@@ -22,14 +22,14 @@ class _Nobody(CallbackGroup):
         return False
 
     def ending_execution(self, entity: object) -> None:
-        """Nothing was begun."""
+        """Nothing began."""
 
 
 class Polled:
     """A subscription that no executor looks at."""
 
     def __init__(self, node: Node, kind: type, topic: str) -> None:
-        self._subscription = node.create_subscription(kind, topic, lambda _: None, _NEWEST, callback_group=_Nobody())
+        self._subscription = node.create_subscription(kind, topic, lambda _: None, _NEWEST, callback_group=NeverReady())
 
     def take(self) -> Any:  # noqa: ANN401 (generated types have no common one)
         """The newest message since the last call, or None."""
