@@ -71,7 +71,7 @@ class Recorder(Node):
         self.create_timer(_FLUSH_PERIOD, self._writer.flush, clock=STEADY)
         self.get_logger().info(f"recording to {self._writer.path or 'nothing, for now'}")
 
-    def _subscribe(self, topic: RunTopic, group: CallbackGroup) -> tuple[Subscription, str, str]:
+    def _subscribe(self, topic: RunTopic, group: NeverReady) -> tuple[Subscription, str, str]:
         kind = kind_of(topic.type)
         definition(kind)  # a missing one is reported now, not at the first message
         subscription = self.create_subscription(
