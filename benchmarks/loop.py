@@ -272,8 +272,9 @@ def stand_in() -> dict[str, str]:
     return {"simulator": "panda_gym" if has_bullet else "mujoco", "domain": "creeping"}
 
 
-def measure_control(seconds: float) -> tuple[int, int, float]:
-    """Late ticks, ticks, and updates a second meanwhile, by the target collector's own report."""
+@contextlib.contextmanager
+def run_without_pauses() -> Iterator[None]:
+    """The nodes of a run in which nobody ever waits."""
     with contextlib.ExitStack() as nodes:
         folder = nodes.enter_context(tempfile.TemporaryDirectory())
         nodes.enter_context(running("learner", run_dir=folder, source_ratio=1e6, **ALWAYS))
@@ -281,6 +282,13 @@ def measure_control(seconds: float) -> tuple[int, int, float]:
         nodes.enter_context(running("source_collector"))
         nodes.enter_context(running("robot_sim", **stand_in()))
         nodes.enter_context(running("target_collector", enabled=True))
+        yield
+
+
+def measure_control(seconds: float) -> tuple[int, int, float]:
+    """Late ticks, ticks, and updates a second meanwhile, by the target collector's own report."""
+    with contextlib.ExitStack() as nodes:
+        nodes.enter_context(run_without_pauses())
         peer = nodes.enter_context(Peer())
         reports: list[dict[str, str]] = []
         statuses: list[LearnerStatus] = []

@@ -20,7 +20,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,7 +28,7 @@ from typing import NamedTuple
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from domain_coordinator import domain_id
-from loop import ALWAYS, PATIENCE, Peer, running, stand_in
+from loop import PATIENCE, Peer, run_without_pauses
 from playwright.sync_api import Page, sync_playwright
 
 from ompo_ros.resources import resource_path
@@ -74,12 +73,7 @@ class Ticks(Peer):
 def loop() -> Iterator[Ticks]:
     """A run in which nobody ever waits."""
     with contextlib.ExitStack() as nodes:
-        folder = nodes.enter_context(tempfile.TemporaryDirectory())
-        nodes.enter_context(running("learner", run_dir=folder, source_ratio=1e6, **ALWAYS))
-        nodes.enter_context(running("policy_server", registry_dir=f"{folder}/policies"))
-        nodes.enter_context(running("source_collector"))
-        nodes.enter_context(running("robot_sim", **stand_in()))
-        nodes.enter_context(running("target_collector", enabled=True))
+        nodes.enter_context(run_without_pauses())
         yield nodes.enter_context(Ticks())
 
 

@@ -44,7 +44,7 @@ _Loader.add_implicit_resolver(
 )
 
 
-class Entry(NamedTuple):
+class Section(NamedTuple):
     """What a file says to one name: to every node ("**"), to a node, or to a numbered source."""
 
     key: str
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 class ParameterFile:
     """A parameter file whose every entry reaches a node of ours."""
 
-    def __init__(self, path: Path, entries: list[Entry]) -> None:
+    def __init__(self, path: Path, entries: list[Section]) -> None:
         self.path = path
         self._entries = sorted(entries, key=lambda entry: entry.rank)
 
@@ -108,7 +108,7 @@ def read_parameters(path: Path, values: Mapping[str, str]) -> ParameterFile:
         raise InvalidParameterFile(f"params_file {path} is not YAML: {' '.join(str(error).split())}") from error
     namespace = [word for word in values["namespace"].split("/") if word]
     entries = [
-        Entry(key, _name(path, key, namespace, int(values.get("num_sources", 256))), dict(_flat(parameters)))
+        Section(key, _name(path, key, namespace, int(values.get("num_sources", 256))), dict(_flat(parameters)))
         for key, parameters in _sections(path, "", {} if content is None else content)
     ]
     for entry in entries:
@@ -116,7 +116,7 @@ def read_parameters(path: Path, values: Mapping[str, str]) -> ParameterFile:
     return ParameterFile(path, entries)
 
 
-def _check(path: Path, entry: Entry) -> None:
+def _check(path: Path, entry: Section) -> None:
     """Each parameter must be one that a node of the entry has, with a value that is allowed."""
     declared = {name: item for node in NODES if entry.reaches(node) for name, item in _declared(node).items()}
     numbered = _NUMBERED.fullmatch(entry.name)

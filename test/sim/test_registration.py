@@ -16,10 +16,9 @@ WORLDS = sorted(name for name in gymnasium.registry if name.startswith(f"{NAMESP
 def test_gymnasiums_checker_passes(name):
     if "PandaGym" in name or "PaperPanda" in name:
         pytest.importorskip("panda_gym", reason="PyBullet has no wheel for this Python")
-    try:
-        env = gymnasium.make(name)
-    except ImportError as error:
-        pytest.skip(str(error))
+    if "MetaWorld" in name:
+        pytest.importorskip("metaworld", reason="the metaworld extra is not installed")
+    env = gymnasium.make(name)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Box (observation|action) space.*")
         warnings.filterwarnings("error", message=".*(not equal|deterministic).*")
