@@ -77,14 +77,15 @@ def joint_samples(recordings: Iterable[Recording]) -> Iterator[JointSample]:
             if message.kind != JOINT_STATE:
                 continue
             try:
-                sample = _joint_sample(message.data)
+                sample = joint_sample(message.data)
             except BrokenMessage:
                 continue
             if len(sample.position) == len(sample.names):
                 yield sample
 
 
-def _joint_sample(data: bytes) -> JointSample:
+def joint_sample(data: bytes) -> JointSample:
+    """Read one message; BrokenMessage where it is none."""
     reader = CdrReader(data)
     stamp, _ = reader.stamp(), reader.text()
     return JointSample(stamp, reader.texts(), reader.array("<f8"), reader.array("<f8"))
