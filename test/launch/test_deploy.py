@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -174,7 +175,8 @@ def test_a_file_is_run_and_a_wrong_one_ends_the_launch_with_a_sentence(start, tm
 
 
 @pytest.mark.timeout(90)
-def test_a_page_that_dies_ends_nothing(start, tmp_path):
+def test_a_page_that_dies_ends_nothing_and_its_token_is_in_no_log(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
     path = tmp_path / "reach.onnx"
     path.write_bytes(shipped_policy(7).onnx)
     launched = start(policy=path, view="true", view_host="0.0.0.0")  # noqa: S104 - so that it asks for a token
@@ -184,6 +186,10 @@ def test_a_page_that_dies_ends_nothing(start, tmp_path):
     launched.wait_for("the page has ended; all else goes on")
     assert launched.interrupt() == 0, launched.output
     assert launched.left_behind() == []
+    token = re.search(r"token=(\S{32})", launched.output)[1].encode()
+    logs = [path.read_bytes() for path in (tmp_path / "log").rglob("*") if path.is_file()]
+    assert any(b"policy 7 takes over" in log for log in logs)
+    assert not any(token in log for log in logs)
 
 
 @pytest.mark.timeout(60)
