@@ -30,12 +30,13 @@ from ompo_ros.task.tasks import SUCCESS_DISTANCE, Task
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 _DRAWN_BY_SOFTWARE: Final = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
 _PATIENCE: Final = 120.0  # s for the browser, and for each picture
-_SIZE: Final = (360, 300)  # pixels of a side
+_SETTLED: Final = 5.0  # s without a change
+_SIZE: Final = (320, 260)  # pixels of a side
 _BAR: Final = 44  # pixels of text above it
 _FIELD: Final = 0.62  # rad, vertical field of view
 _STRIDE: Final = 3  # control periods between two frames
 _LINGER: Final = 900  # ms at the end of an episode
-_COLOURS: Final = 96
+_COLOURS: Final = 64
 _PDEATHSIG: Final = 1  # of prctl
 _PAPER: Final = (20, 24, 31)
 _INK, _GOOD, _BAD = (223, 229, 238), (99, 214, 139), (255, 143, 122)
@@ -86,6 +87,13 @@ class Camera:
         self._scene.show_goal(goal)
         self._scene.begin_trace()
 
+    def wait_for_light(self, position: FloatArray) -> None:
+        """Draw until nothing changes: a browser loads the light after the scene."""
+        before, still_since, began = b"", time.monotonic(), time.monotonic()
+        while time.monotonic() - still_since < _SETTLED and time.monotonic() - began < _PATIENCE:
+            now = self.picture(position, None).tobytes()
+            before, still_since = now, still_since if now == before else time.monotonic()
+
     def picture(self, position: FloatArray, cube: FloatArray | None) -> Image.Image:
         """Take one posture (7,) and the cube (3,)."""
         self._scene.show_arm(position, None)
@@ -128,7 +136,9 @@ def studio(robot: Robot, task: Task) -> Iterator[Camera]:
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent
         )
         stack.callback(_end, process)
-        yield Camera(scene, _first_client(server, process))
+        camera = Camera(scene, _first_client(server, process))
+        camera.wait_for_light(robot.home)
+        yield camera
 
 
 def _first_client(server: viser.ViserServer, process: subprocess.Popen[bytes]) -> viser.ClientHandle:
