@@ -153,7 +153,8 @@ def measure_kills(folder: Path, kills: int, seed: int) -> dict[str, float]:
     rclpy.init()
     node, rng, numbers = rclpy.create_node("sender"), random.Random(seed), iter(range(kills))
     fed: list[Victim] = []
-    losses, unreadable = [], 0
+    losses: list[float] = []
+    unreadable = 0
     while len(losses) < kills:
         fed += [Victim(node, folder, n, rng.uniform(0.0, 3.0)) for n in itertools.islice(numbers, AT_ONCE - len(fed))]
         for victim in [victim for victim in fed if victim.feed()]:

@@ -145,7 +145,7 @@ def _first_client(server: viser.ViserServer, process: subprocess.Popen[bytes]) -
     deadline = time.monotonic() + _PATIENCE
     while not (clients := server.get_clients()):
         if process.poll() is not None or time.monotonic() > deadline:
-            raise NoBrowser(f"the browser did not open the scene: try `{process.args[0]} --headless`")  # type: ignore[index]
+            raise NoBrowser("the browser did not open the scene: does it start by `chromium --headless`?")
         time.sleep(0.05)
     return next(iter(clients.values()))
 
