@@ -47,7 +47,7 @@ def adapting(ros_domain, tmp_path, monitor):
         registry.add(make(version), "proven", channel=STABLE)
     registry.close()
     return graph_of(
-        robot_sim(real_time_factor=1.0),  # faster, it would leave the page's node and the browser no core
+        robot_sim(),
         node("target_collector", enabled=True, lockstep=True),
         node("policy_server", registry_dir=str(tmp_path / "policies"), gate=False),
         node("learner", **settings(tmp_path / "run", warmup=100_000)),
@@ -59,17 +59,16 @@ def adapting(ros_domain, tmp_path, monitor):
 def deploying(ros_domain, tmp_path, monitor):
     file = tmp_path / "policy.onnx"
     file.write_bytes(make(7).onnx)
-    return graph_of(
-        robot_sim(real_time_factor=1.0), node("policy_controller", policy=str(file), lockstep=True), monitor
-    )
+    return graph_of(robot_sim(), node("policy_controller", policy=str(file), lockstep=True), monitor)
 
 
 def address_of(monitor) -> str:
     found = lambda: re.search(r"The run in a browser: (http://\S+)", monitor.get_stdout())  # noqa: E731
-    wait_until(found, "the page's address", 120.0)
+    wait_until(found, "the page's address", 60.0)
     return found()[1]
 
 
+@pytest.mark.slow
 @pytest.mark.launch(fixture=adapting)
 def test_a_person_pauses_rolls_back_and_stops_a_run(probe, monitor):
     states = probe.listen(JointState, "/ompo/joint_states", STATES)

@@ -9,8 +9,6 @@ from waiting import wait_until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 60.0  # s; a busy machine draws the scene by software
-# Without it a scene is drawn as often as a core allows, and what a person presses waits for that.
-_FEW_PICTURES = "window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 200)"
 
 
 def require_browser() -> None:
@@ -41,7 +39,6 @@ class Person:
     def __init__(self, chromium, address: str) -> None:
         self.page = chromium.new_context(viewport={"width": 1000, "height": 620}).new_page()
         self.page.set_default_timeout(1000.0 * PATIENCE)
-        self.page.add_init_script(_FEW_PICTURES)
         self.requests: list[str] = []
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.response = self.page.goto(address)
