@@ -30,7 +30,7 @@ def follow(simulator: str, domain: Domain, seed: int) -> None:
     """Fit after every episode, as a run does, and print a line per report."""
     rig = make_rig(simulator, domain, seed)
     rig.collector.player.policy = AgentPolicy(shipped_agent(seed))
-    belief = Belief(Task("reach", "dense"), load_robot("panda"), "randomized", seed)
+    belief = Belief(Task("reach", "dense"), "randomized", seed)
     truth = to_values(moments(domain)[0])
     delay = int(domain.drawn["command_delay"].distribution.support[0]) if "command_delay" in domain.drawn else 0
     spent = 0.0

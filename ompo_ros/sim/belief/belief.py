@@ -13,7 +13,7 @@ from ompo_ros.sim.belief.evidence import Evidence, Rows
 from ompo_ros.sim.belief.fit import Gaussian, Matching
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.kinematics import FloatArray
-from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.robot import JOINTS
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin, Transitions
 
@@ -53,11 +53,9 @@ class Belief:
     def __init__(
         self,
         task: Task,
-        robot: Robot,
         prior: Domain | str,
         seed: int,
         *,
-        speed_scale: float = 1.0,
         start: Domain | None = None,
     ) -> None:
         """`start`, the domain of an earlier belief, is continued; `prior` is for comparison."""
@@ -65,7 +63,7 @@ class Belief:
         if self.prior.drift:
             raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior without drift")
         self._rng = np.random.default_rng(seed)
-        self._evidence = Evidence(robot, speed_scale)
+        self._evidence = Evidence()
         mean, deviation, base = coordinates.moments(self.prior)
         self._prior_mean = mean
         self._start = start or self.prior
@@ -104,7 +102,7 @@ class Belief:
         return coordinates.believed(self.prior, self.mean, self.deviation, self.delay)
 
     def observe(self, transitions: Transitions) -> None:
-        """Add transitions of the target; only joint positions, joint velocities and actions are used."""
+        """Add transitions of the target; only joint positions, velocities and commands are used."""
         if transitions.origin is not Origin.TARGET:
             raise ValueError("a belief needs transitions of the target, these are a source's")
         self._evidence.add(transitions)
