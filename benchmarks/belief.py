@@ -19,7 +19,6 @@ from ompo_ros.sim import gaps
 from ompo_ros.sim.belief import Belief, PredictionError
 from ompo_ros.sim.belief.coordinates import moments, slice_of, to_values
 from ompo_ros.sim.domain import Domain, load_domain
-from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
 REPORTED = (100, 250, 500)

@@ -51,8 +51,8 @@ class Evidence:
         """Add transitions in the order they were made; InvalidData if they do not say what was commanded."""
         if transitions.command is None:
             raise InvalidData("command", "is missing: a belief needs the positions sent to the driver")
-        if np.abs(transitions.command).max() > _FARTHEST:
-            raise InvalidData("command", f"reaches {np.abs(transitions.command).max():g} rad, {_FARTHEST:g} is possible")
+        if (farthest := np.abs(transitions.command).max()) > _FARTHEST:
+            raise InvalidData("command", f"reaches {farthest:g} rad, {_FARTHEST:g} is possible")
         state = transitions.obs[:, : 2 * JOINTS].astype(np.float64)
         after = transitions.next_obs[:, : 2 * JOINTS].astype(np.float64)
         step = _steps_in_a_piece(transitions)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from target_runs import ROBOT, TASK, play
+from target_runs import TASK, play
 
 from ompo_ros.sim.belief import Belief
 from ompo_ros.sim.belief import belief as belief_module
