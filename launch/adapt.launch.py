@@ -57,7 +57,7 @@ def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEnti
         *(stay_on_this_machine() if on_this_machine else []),
         *(LogInfo(msg=line) for line in run.lines),
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
-        LogInfo(msg=f"run_id {values['run_id'] or '(none)'}"),
+        *([] if values["role"] == "all" else [LogInfo(msg=f"run_id {values['run_id'] or '(none)'}")]),
         RegisterEventHandler(OnShutdown(on_shutdown=lambda event, _: say_how_to_resume(event, values))),
         *(include(part, values) for part in parts_of(values)),
         *view.page(values),

@@ -25,7 +25,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main() -> None:
     """Parse, run, exit with the verb's code."""
-    parser = _Parser(prog="ompo", description="Work with ompo_ros from a shell.")
+    parser: argparse.ArgumentParser = _Parser(prog="ompo", description="Work with ompo_ros from a shell.")
     commands = parser.add_subparsers(required=True)
     policy.add_parser(commands)
     arm.add_parsers(commands)

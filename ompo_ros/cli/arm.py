@@ -1,6 +1,6 @@
 """`ompo enable`, `ompo disable`, `ompo goal` and `ompo key`: who may move the arm, and where it goes.
 
-Exit codes: 0 done, 1 refused or missed, 2 wrong usage, 3 no arm node answers.
+Exit codes: 0 done, 1 refused, missed or not begun, 2 wrong usage, 3 no arm node answers.
 """
 
 from __future__ import annotations
