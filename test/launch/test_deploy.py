@@ -128,7 +128,7 @@ def test_without_arguments_the_shipped_policy_goes_to_the_goals_that_a_shell_sen
     launched.wait_for("policy 1 takes over")
     wait_for_status("policy_controller on panda: disabled")
     waiting = ompo("goal", "0.55", "0.1", "0.2")
-    assert waiting.returncode == 0, waiting.stderr
+    assert waiting.returncode == 1, "not yet reached"
     assert waiting.stdout.splitlines() == [
         "goal 0.550 0.100 0.200 accepted",
         "the arm does not move (disabled): run `ompo enable`",
