@@ -18,7 +18,7 @@ class CommandLimits:
         self._period, self._home = robot.period, robot.home
         self._change = np.minimum(robot.acceleration, robot.jerk * robot.period / 2.0) * robot.period
         self._fastest = np.minimum(robot.velocity, robot.max_step / robot.period)
-        self._approach = Approach(robot.speed_limit, 1.0, self._change, robot.period, np.zeros(JOINTS))
+        self._approach = Approach(robot.speed_limit, self._change, robot.period, np.zeros(JOINTS))
         self._setpoint: FloatArray = np.tile(robot.home, (n, 1))
         self._velocity: FloatArray = np.zeros((n, JOINTS))
 

@@ -26,6 +26,7 @@ class SpeedLimit:
     high: FloatArray
     deceleration: FloatArray  # rad/s^2
     offset: FloatArray  # rad/s
+    share: float = 1.0  # of all this that may be used
 
     @staticmethod
     def constant(highest: FloatArray) -> SpeedLimit:
@@ -40,11 +41,11 @@ class SpeedLimit:
     def at(self, distances: FloatArray) -> FloatArray:
         """The speed limits (..., 7) at these distances from an end."""
         falling = np.sqrt(2.0 * self.deceleration * np.maximum(distances, 0.0)) - self.offset
-        return np.asarray(np.minimum(self.highest, np.maximum(falling, 0.0)))
+        return np.asarray(self.share * np.minimum(self.highest, np.maximum(falling, 0.0)))
 
-    def keeps(self, positions: FloatArray, velocities: FloatArray, share: float = 1.0) -> bool:
-        """Whether velocities (n, 7) keep a share of the limits at positions (n, 7)."""
-        down, up = share * self.at(self.distances(positions)) + _ROUNDING
+    def keeps(self, positions: FloatArray, velocities: FloatArray) -> bool:
+        """Whether velocities (n, 7) keep the limits at positions (n, 7)."""
+        down, up = self.at(self.distances(positions)) + _ROUNDING
         return bool((velocities <= up).all() and (velocities >= -down).all())
 
 
@@ -53,7 +54,6 @@ class Approach:
     """How fast joints may go for one period so that braking afterwards, period by period, keeps the limit."""
 
     limit: SpeedLimit
-    share: float  # of the limit that may be used
     change: FloatArray  # (7,) rad/s by which a period of braking slows down
     period: float  # s
     reserve: FloatArray  # (7,) rad/s of the limit left unused
@@ -79,5 +79,5 @@ class Approach:
         periods = np.arange(1 + int(np.ceil((speeds / self.change).max())))
         slowing = np.maximum(speeds - periods.reshape(-1, *[1] * speeds.ndim) * self.change, 0.0)
         left = distances - self.period * np.cumsum(slowing, axis=0)
-        allowed = np.maximum(self.share * self.limit.at(left) - self.reserve, 0.0)
+        allowed = np.maximum(self.limit.at(left) - self.reserve, 0.0)
         return np.asarray((slowing <= allowed).all(axis=0))
