@@ -18,7 +18,7 @@ from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument, check_value
         ("speed_scale", "nan", "speed_scale:=nan is not within"),
         ("real_time_factor", "fast", "real_time_factor:=fast is no number"),
         ("algorithm", "omop", r"algorithm:=omop is not possible; did you mean ompo\?"),
-        ("target", "gazebo", "target:=gazebo is not possible; known: auto, panda_gym, mujoco, real"),
+        ("target", "gazebo", "target:=gazebo is not possible; known: auto, panda_gym, mujoco, franka_sim, fci, real"),
     ],
 )
 def test_a_wrong_value_is_refused_by_the_arguments_name(name, value, said):
