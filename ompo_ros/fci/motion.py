@@ -1,0 +1,122 @@
+"""Turns setpoints, a control period apart, into a motion that is continuous in acceleration and within limits.
+
+The motion follows the quadratic B-spline of the setpoints: halfway between two of them it has their mean velocity. It
+therefore needs no more acceleration than the setpoints themselves, and passes none of them by more than it needs to
+brake. Without a newer setpoint it comes to rest at the last one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import ruckig
+
+from ompo_ros.fci.limits import Limits
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS
+
+CYCLE: Final = 0.001  # s between two commands to the robot
+_LATE: Final = 1.5  # periods; a motion that needs longer to a setpoint stops there, since the next may be anywhere
+_GENTLE: Final = 1.5  # times the mean acceleration to a setpoint: otherwise the profile is short jolts and coasting
+_SLACK: Final = 0.5  # rad/s^2 besides
+_RAMP: Final = 0.125  # share of a period in which a gentle acceleration rises
+_CREEP: Final = 0.02  # rad/s; the slowest velocity limit of a joint that coasts to its setpoint
+_STILL: Final = [0.0] * JOINTS
+
+
+class UnfitSetpoint(ValueError):
+    """Not seven finite positions."""
+
+
+class Motion:
+    """The commanded position, velocity and acceleration of every cycle; times are in s of the caller's clock."""
+
+    def __init__(self, limits: Limits, period: float, position: FloatArray) -> None:
+        self._limits, self._period = limits, period
+        self._generator = ruckig.Ruckig(JOINTS)
+        self._plan = ruckig.Trajectory(JOINTS)
+        self._elapsed = 0.0  # s since the plan's start
+        self._coasts = True  # whether the plan ends at rest
+        self._goal = self._last = position.copy()
+        self._last_at = -np.inf
+        self.position: list[float] = position.tolist()
+        self.velocity, self.acceleration = _STILL, _STILL
+        self._plan_rest(position, limits.velocity)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the arm stands at its last setpoint."""
+        return self._coasts and self._elapsed >= self._plan.duration
+
+    def resume(self, position: list[float], velocity: list[float], acceleration: list[float]) -> None:
+        """Continue from where the robot itself has gone, after cycles that were lost."""
+        limits = self._limits
+        self.position = position
+        self.velocity = np.clip(velocity, -limits.velocity, limits.velocity).tolist()
+        self.acceleration = np.clip(acceleration, -limits.acceleration, limits.acceleration).tolist()
+        self._plan_rest(self._goal, limits.velocity)
+
+    def setpoint(self, position: FloatArray, now: float) -> None:
+        """Go for a newer setpoint."""
+        if position.shape != (JOINTS,) or not np.isfinite(position).all():
+            raise UnfitSetpoint(f"a setpoint needs {JOINTS} finite positions, got {position.tolist()}")
+        goal = np.clip(position, self._limits.low, self._limits.high)
+        since = max(now - self._last_at, self._period)
+        velocity = (goal - self._last) / min(since, 10.0 * self._period)
+        self._goal = self._last = goal
+        self._last_at = now
+        if (np.abs(velocity) > self._limits.velocity).any() or not self._plan_passage(goal, velocity):
+            self._plan_rest(goal, self._limits.velocity)
+
+    def advance(self, seconds: float = CYCLE) -> list[float]:
+        """The position (7,) to command after `seconds`."""
+        self._elapsed += seconds
+        over = self._elapsed - self._plan.duration
+        if over > 0.0 and not self._coasts:
+            self._take(self._plan.duration)
+            self._plan_rest(self._goal, np.maximum(np.abs(self.velocity), _CREEP))
+            self._elapsed = over
+        self._take(self._elapsed)
+        return self.position
+
+    def _plan_passage(self, goal: FloatArray, velocity: FloatArray) -> bool:
+        """Plan to half a period before `goal` at `velocity`, so that a next setpoint finds the arm moving."""
+        limits = self._limits
+        request = self._request(goal - velocity * (self._period / 2.0), velocity.tolist())
+        request.max_velocity = limits.velocity.tolist()
+        request.minimum_duration = self._period
+        mean = np.abs(velocity - self.velocity) / self._period
+        gentle = np.minimum(_GENTLE * mean + _SLACK, limits.acceleration)
+        rate = np.minimum(gentle / (_RAMP * self._period), limits.jerk)
+        for acceleration, jerk in ((gentle, rate), (limits.acceleration, limits.jerk)):
+            request.max_acceleration, request.max_jerk = acceleration.tolist(), jerk.tolist()
+            plan = ruckig.Trajectory(JOINTS)
+            if self._generator.calculate(request, plan) >= 0 and plan.duration < _LATE * self._period:
+                self._plan, self._elapsed, self._coasts = plan, 0.0, False
+                return True
+        return False
+
+    def _plan_rest(self, goal: FloatArray, fastest: FloatArray) -> None:
+        request = self._request(goal, _STILL)
+        request.max_velocity = fastest.tolist()
+        request.synchronization = ruckig.Synchronization.No
+        plan = ruckig.Trajectory(JOINTS)
+        result = self._generator.calculate(request, plan)
+        if result < 0:
+            raise RuntimeError(
+                f"no motion to rest from {self.position}, {self.velocity}, {self.acceleration}: {result}"
+            )
+        self._plan, self._elapsed, self._coasts = plan, 0.0, True
+
+    def _request(self, goal: FloatArray, velocity: list[float]) -> ruckig.InputParameter:
+        request = ruckig.InputParameter(JOINTS)
+        request.current_position, request.current_velocity = self.position, self.velocity
+        request.current_acceleration = self.acceleration
+        request.target_position, request.target_velocity = goal.tolist(), velocity
+        request.target_acceleration = _STILL
+        request.max_acceleration, request.max_jerk = self._limits.acceleration.tolist(), self._limits.jerk.tolist()
+        return request
+
+    def _take(self, elapsed: float) -> None:
+        self.position, self.velocity, self.acceleration = self._plan.at_time(min(elapsed, self._plan.duration))
