@@ -35,6 +35,7 @@ _SETTLING: Final = 0.3  # s after the motion's end: the robot holds what it meas
 _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is another one
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
+_AFTER_LOSS: Final = 3  # cycles from a lost one on, whose mean velocities enter the robot's next differences
 
 
 class Ended(Exception):
@@ -151,6 +152,7 @@ class Loop:
         state, _ = control.readOnce()
         motion = Motion(self._limits, self._period, np.array(state.q_d))
         self._phase, rested = Phase.FOLLOWING, 0.0
+        unsure = 0  # cycles in which the robot's own state counts, not ours
         while True:
             if self._setpoint is not None:
                 motion.setpoint(self._setpoint, self._heard)
@@ -164,9 +166,10 @@ class Loop:
                 break
             state, duration = control.readOnce()
             missed = round(duration.to_sec() / CYCLE) - 1
-            if missed > 0:
-                self._lost += missed
-                motion.resume(state.q_d, state.dq_d, state.ddq_d)
+            self._lost += max(missed, 0)
+            unsure = _AFTER_LOSS if missed > 0 else max(unsure - 1, 0)
+            if unsure:
+                motion.resume(state.q_d, _present_velocity(state), state.ddq_d)
             self._look_at(state)
             self._hear()
         self._phase = Phase.WAITING
@@ -238,6 +241,11 @@ class Loop:
             return _reason(state)
         self._phase = Phase.RECOVERED
         return ""
+
+
+def _present_velocity(state: fci.RobotState) -> list[float]:
+    """The robot's own are differences of its last two positions, which is the velocity half a cycle ago."""
+    return [dq + ddq * CYCLE / 2.0 for dq, ddq in zip(state.dq_d, state.ddq_d, strict=True)]
 
 
 def _name_of(error: Exception, robot: fci.Robot) -> str:

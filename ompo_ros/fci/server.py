@@ -4,8 +4,10 @@ The command line gives the settings as JSON. Lines on the standard input press a
 reflex; its end ends the server. The word `ready` on the standard output says that the robot can be connected to.
 """
 
+import contextlib
 import json
 import logging
+import os
 import sys
 import threading
 from typing import Any, TextIO
@@ -22,6 +24,7 @@ NOMINAL_GRAVITY = 9.81
 PAYLOAD_RADIUS = 0.04  # m; the payload is a solid ball
 LINKS = [*(f"fr3_link{i}" for i in range(1, 8)), "hand"]
 JOINT_OF_LINK = [0, 1, 2, 3, 4, 5, 6, 6]  # the hand is scaled with the last link
+PRIORITY = 55  # below the driver's loop, which must answer within a cycle
 JOINT_REFLEX = 6  # of the protocol's list of errors
 
 
@@ -125,7 +128,9 @@ def listen(server: Server, lines: TextIO) -> None:
 
 
 def main() -> None:
-    """Serve until the standard input ends."""
+    """Serve until the standard input ends; a robot keeps its own time, whatever else the machine does."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     settings = json.loads(sys.argv[1])
     logging.basicConfig(level=logging.WARNING)
     server = Server(
