@@ -21,13 +21,18 @@ ANOTHER = f"{_OURS}.{_PID % 125 * 2 + 2}"
 STATES_PER_PERIOD = 4
 
 
-def simulated(**given) -> SimulatedRobot:
-    """A simulated robot that can be connected to."""
+def require_simulator() -> None:
+    """Skip where neither the maker's binding nor the server can be had."""
     pytest.importorskip("pylibfranka", reason="the maker's binding has no wheel for this Python")
     try:
         environment.simulator_folder()
     except environment.NoSimulator as error:
         pytest.skip(str(error))
+
+
+def simulated(**given) -> SimulatedRobot:
+    """A simulated robot that can be connected to."""
+    require_simulator()
     robot = SimulatedRobot(ROBOT, **{"domain": "nominal", "host": ADDRESS, **given})
     robot.wait_until_ready()
     return robot
