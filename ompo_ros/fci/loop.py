@@ -22,13 +22,16 @@ import numpy as np
 import pylibfranka as fci
 
 from ompo_ros.fci import messages
+from ompo_ros.fci.limits import Limits
 from ompo_ros.fci.messages import Counts, Phase, Settings, State
 from ompo_ros.fci.motion import CYCLE, Motion
 from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import load_robot
 
 FAILURES: Final = (fci.FrankaException, RuntimeError)  # what pylibfranka raises
 _PRIORITY: Final = 60  # above the other nodes' 50
-_REST: Final = 1.0  # s at rest without a command, after which the robot holds by itself
+_REST: Final = 1.0  # s without a command, after which an arm at rest is left to the robot, which holds it
+_SETTLING: Final = 0.3  # s after the motion's end: the robot holds what it measures when it is left alone
 _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is another one
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
@@ -69,7 +72,8 @@ class Loop:
 
     def __init__(self, settings: Settings, link: Link) -> None:
         self._settings, self._link = settings, link
-        self._limits = settings.motion_limits()
+        preset = load_robot(settings.robot)
+        self._limits, self._period = Limits.of(preset), preset.period
         self._robot: fci.Robot | None = None
         self._phase = Phase.CONNECTING
         self._setpoint: FloatArray | None = None  # the newest one that was not yet taken
@@ -146,15 +150,16 @@ class Loop:
         """Move with the setpoints until none has come for a while."""
         control = robot.start_joint_position_control(fci.ControllerMode.JointImpedance)
         state, _ = control.readOnce()
-        motion = Motion(self._limits, self._settings.period, np.array(state.q_d))
-        self._phase = Phase.FOLLOWING
+        motion = Motion(self._limits, self._period, np.array(state.q_d))
+        self._phase, rested = Phase.FOLLOWING, 0.0
         unsure = 0  # cycles in which the robot's own state counts, not ours
         while True:
             if self._setpoint is not None:
                 motion.setpoint(self._setpoint, self._heard)
                 self._setpoint = None
             command = fci.JointPositions(motion.advance())
-            over = motion.at_rest and (self._ending or time.monotonic() - self._heard > _REST)
+            rested = rested + CYCLE if motion.at_rest else 0.0
+            over = rested > _SETTLING and (self._ending or time.monotonic() - self._heard > _REST)
             command.motion_finished = over
             control.writeOnce(command)
             if over:

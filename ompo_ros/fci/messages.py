@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.fci.limits import Limits
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS
 
@@ -79,8 +78,8 @@ class State:
 class Settings:
     """All that the loop needs to know."""
 
+    robot: str  # name or path of the preset
     robot_ip: str
-    period: float  # s between two setpoints
     state_rate: float
     cutoff: float  # Hz of the low-pass filter of velocities and efforts; 0: none
     joint_impedance: tuple[float, ...]
@@ -89,7 +88,6 @@ class Settings:
     load_mass: float  # kg; 0: as set in Desk
     load_centre: tuple[float, ...]
     load_inertia: tuple[float, ...]
-    limits: dict[str, list[float]]
 
     @classmethod
     def of_text(cls, text: str) -> Settings:
@@ -97,11 +95,3 @@ class Settings:
 
     def as_text(self) -> str:
         return json.dumps(asdict(self))
-
-    def motion_limits(self) -> Limits:
-        return Limits(**{name: np.array(values) for name, values in self.limits.items()})
-
-
-def as_lists(limits: Limits) -> dict[str, list[float]]:
-    """Limits fit for JSON."""
-    return {name: values.tolist() for name, values in vars(limits).items()}

@@ -21,6 +21,7 @@ _LATE: Final = 1.5  # periods; a motion that needs longer to a setpoint stops th
 _GENTLE: Final = 1.5  # times the mean acceleration to a setpoint: otherwise the profile is short jolts and coasting
 _SLACK: Final = 0.5  # rad/s^2 besides
 _RAMP: Final = 0.125  # share of a period in which a gentle acceleration rises
+_CHECKED: Final = (0.25, 0.5, 0.75)  # of a plan's duration, where its speed is checked against limits that fall
 _CREEP: Final = 0.02  # rad/s; the slowest velocity limit of a joint that coasts to its setpoint
 _STILL: Final = [0.0] * JOINTS
 
@@ -42,7 +43,7 @@ class Motion:
         self._last_at = -np.inf
         self.position: list[float] = position.tolist()
         self.velocity, self.acceleration = _STILL, _STILL
-        self._plan_rest(position, limits.velocity)
+        self._plan_rest()
 
     @property
     def at_rest(self) -> bool:
@@ -53,9 +54,10 @@ class Motion:
         """Continue from where the robot itself has gone, after cycles that were lost."""
         limits = self._limits
         self.position = position
-        self.velocity = np.clip(velocity, -limits.velocity, limits.velocity).tolist()
+        down, up = limits.speeds(np.array(position))
+        self.velocity = np.clip(velocity, -down, up).tolist()
         self.acceleration = np.clip(acceleration, -limits.acceleration, limits.acceleration).tolist()
-        self._plan_rest(self._goal, limits.velocity)
+        self._plan_rest()
 
     def setpoint(self, position: FloatArray, now: float) -> None:
         """Go for a newer setpoint."""
@@ -66,8 +68,8 @@ class Motion:
         velocity = (goal - self._last) / min(since, 10.0 * self._period)
         self._goal = self._last = goal
         self._last_at = now
-        if (np.abs(velocity) > self._limits.velocity).any() or not self._plan_passage(goal, velocity):
-            self._plan_rest(goal, self._limits.velocity)
+        if not self._plan_passage(goal, velocity):
+            self._plan_rest()
 
     def advance(self, seconds: float = CYCLE) -> list[float]:
         """The position (7,) to command after `seconds`."""
@@ -75,16 +77,21 @@ class Motion:
         over = self._elapsed - self._plan.duration
         if over > 0.0 and not self._coasts:
             self._take(self._plan.duration)
-            self._plan_rest(self._goal, np.maximum(np.abs(self.velocity), _CREEP))
+            self._plan_rest(coast=True)
             self._elapsed = over
         self._take(self._elapsed)
         return self.position
 
     def _plan_passage(self, goal: FloatArray, velocity: FloatArray) -> bool:
         """Plan to half a period before `goal` at `velocity`, so that a next setpoint finds the arm moving."""
-        limits = self._limits
-        request = self._request(goal - velocity * (self._period / 2.0), velocity.tolist())
-        request.max_velocity = limits.velocity.tolist()
+        limits, half = self._limits, velocity * (self._period / 2.0)
+        down, up = limits.speeds(np.array(self.position), goal)
+        if (velocity > up).any() or (velocity < -down).any():
+            return False
+        request = self._request(goal - half, velocity.tolist())
+        # Where the limit falls towards a joint's end, the arm arrives faster than it may leave.
+        request.max_velocity = np.maximum(up, self.velocity).tolist()
+        request.min_velocity = np.minimum(-down, self.velocity).tolist()
         request.minimum_duration = self._period
         mean = np.abs(velocity - self.velocity) / self._period
         gentle = np.minimum(_GENTLE * mean + _SLACK, limits.acceleration)
@@ -92,21 +99,30 @@ class Motion:
         for acceleration, jerk in ((gentle, rate), (limits.acceleration, limits.jerk)):
             request.max_acceleration, request.max_jerk = acceleration.tolist(), jerk.tolist()
             plan = ruckig.Trajectory(JOINTS)
-            if self._generator.calculate(request, plan) >= 0 and plan.duration < _LATE * self._period:
+            fits = self._generator.calculate(request, plan) >= 0 and plan.duration < _LATE * self._period
+            if fits and self._keeps_speed(plan):
                 self._plan, self._elapsed, self._coasts = plan, 0.0, False
                 return True
         return False
 
-    def _plan_rest(self, goal: FloatArray, fastest: FloatArray) -> None:
+    def _keeps_speed(self, plan: ruckig.Trajectory) -> bool:
+        moments = [plan.at_time(share * plan.duration) for share in _CHECKED]
+        positions, velocities = (np.array([moment[i] for moment in moments]) for i in (0, 1))
+        return self._limits.speed.keeps(positions, velocities)
+
+    def _plan_rest(self, *, coast: bool = False) -> None:
+        """Plan to rest at the last setpoint, as fast as allowed or, to coast, no faster than now."""
+        goal, velocity = self._goal, np.array(self.velocity)
+        down, up = self._limits.speeds(np.array(self.position), goal)
+        if coast:
+            down, up = (np.minimum(speed, np.maximum(np.abs(velocity), _CREEP)) for speed in (down, up))
         request = self._request(goal, _STILL)
-        request.max_velocity = fastest.tolist()
+        request.max_velocity, request.min_velocity = up.tolist(), (-down).tolist()
         request.synchronization = ruckig.Synchronization.No
         plan = ruckig.Trajectory(JOINTS)
         result = self._generator.calculate(request, plan)
         if result < 0:
-            raise RuntimeError(
-                f"no motion to rest from {self.position}, {self.velocity}, {self.acceleration}: {result}"
-            )
+            raise RuntimeError(f"no motion from {self.position}, {self.velocity}, {self.acceleration}: {result}")
         self._plan, self._elapsed, self._coasts = plan, 0.0, True
 
     def _request(self, goal: FloatArray, velocity: list[float]) -> ruckig.InputParameter:

@@ -57,12 +57,10 @@ class FciProcess:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0.0:
                 return
-            self._end.settimeout(left)
             try:
+                self._end.settimeout(left)
                 packet = self._end.recv(messages.LARGEST)
-            except TimeoutError:
-                return
-            except OSError:  # closed on our side
+            except OSError:  # it is too late, or we have closed our side
                 return
             if not packet:
                 return

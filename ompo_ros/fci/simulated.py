@@ -152,8 +152,13 @@ class SimulatedRobot:
             self.process.kill()
             self.process.wait()
         if self._log.exists():
-            self.last_words = " / ".join(self._log.read_text(errors="replace").strip().splitlines()[-3:])
+            self.last_words = " / ".join(self.log.strip().splitlines()[-3:])
         self._files.cleanup()
+
+    @property
+    def log(self) -> str:
+        """What the server has complained of, while it is not closed."""
+        return self._log.read_text(errors="replace")
 
     def _ask(self, line: str) -> None:
         self._end.send(f"{line}\n".encode())

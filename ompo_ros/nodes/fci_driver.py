@@ -15,8 +15,7 @@ from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
 from ompo_ros.fci import messages
-from ompo_ros.fci.limits import Limits
-from ompo_ros.fci.messages import Settings, State, as_lists
+from ompo_ros.fci.messages import Settings, State
 from ompo_ros.fci.process import FciProcess
 from ompo_ros.nodes.parameters import FciDriverParameters
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
@@ -173,12 +172,11 @@ def _settings(given: FciDriverParameters, robot: Robot) -> Settings:
         if len(values) != size or not np.isfinite(values).all():
             raise InvalidParameter(name, f"{size} finite numbers are needed, got {list(values)}")
     return Settings(
+        robot=given.robot,
         robot_ip=given.robot_ip,
-        period=robot.period,
         state_rate=given.state_rate,
         cutoff=given.cutoff_frequency,
         load_mass=given.load_mass,
-        limits=as_lists(Limits.of(robot)),
         **{name: tuple(getattr(given, name)) for name in _SIZES},
     )
 

@@ -121,7 +121,7 @@ def _read_speed_limit(entries: dict[str, YamlValue], vectors: dict[str, FloatArr
     near = {name: _vector(value, f"{_NEAR_ENDS}.{name}", JOINTS) for name, value in zip(names, values, strict=True)}
     if (near["deceleration"] <= 0.0).any() or (near["offset"] < 0.0).any():
         entry.refuse(f"{_NEAR_ENDS}: deceleration must be above 0 and offset at least 0 for every joint")
-    limit = SpeedLimit(vectors["velocity"], **near)
+    limit = SpeedLimit(vectors["velocity"], near["low"], near["high"], near["deceleration"], near["offset"])
     if (limit.at(limit.distances(vectors["home"])) <= 0.0).any():
         entry.refuse(f"{_NEAR_ENDS}: no joint could move at home")
     return limit
