@@ -49,7 +49,11 @@ def write_npz(recordings: Iterable[Recording], path: Path) -> int:
 
 
 def _column(part: Transitions, name: str) -> NDArray[Any]:
-    return np.full(len(part), int(part.origin), np.uint8) if name == "origin" else np.asarray(getattr(part, name))
+    if name == "origin":
+        return np.full(len(part), int(part.origin), np.uint8)
+    if name == "command" and part.command is None:
+        return np.full_like(part.action, np.nan)
+    return np.asarray(getattr(part, name))
 
 
 def write_joint_csv(recordings: Iterable[Recording], path: Path) -> int:

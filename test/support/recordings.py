@@ -29,6 +29,7 @@ def episode(origin: Origin = Origin.TARGET, n: int = 50, seed: int = 0) -> Trans
         step=np.arange(n, dtype=np.uint32),
         policy_version=np.full(n, 3, np.uint32),
         domain_id=np.full(n, seed, np.uint32),
+        command=None if origin is Origin.SOURCE else rng.normal(0.0, 0.5, (n, 7)).astype(np.float32),
     )
 
 
