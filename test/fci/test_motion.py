@@ -96,6 +96,18 @@ def test_after_lost_cycles_the_motion_goes_on_from_where_the_robot_went():
     np.testing.assert_allclose(after[-1], setpoints[8], atol=1e-9)
 
 
+def test_a_passage_that_cannot_be_planned_becomes_a_rest():
+    """The numbers are of a run in which the planner raised an error, and the loop ended with it."""
+    velocity, wanted = 0.2943792577460639, 0.03322171786518757
+    goal = wanted + velocity * ROBOT.period / 2.0
+    motion = Motion(LIMITS, ROBOT.period, ROBOT.home + goal - velocity * 10.0 * ROBOT.period)
+    motion.resume((ROBOT.home + 0.02088823055639516).tolist(), [0.2918294512784184] * 7, [-0.7844868179113511] * 7)
+    motion.setpoint(ROBOT.home + goal, 0.0)
+    for _ in range(1000):
+        motion.advance()
+    np.testing.assert_allclose(motion.position, ROBOT.home + goal, atol=1e-9)
+
+
 @pytest.mark.parametrize("setpoint", [np.zeros(6), np.full(7, np.nan), np.full(7, np.inf)])
 def test_a_setpoint_that_is_no_position_is_refused(setpoint):
     motion = Motion(LIMITS, ROBOT.period, ROBOT.home)
