@@ -51,12 +51,8 @@ class Motion:
         return self._coasts and self._elapsed >= self._plan.duration
 
     def resume(self, position: list[float], velocity: list[float], acceleration: list[float]) -> None:
-        """Continue from where the robot itself has gone, after cycles that were lost."""
-        limits = self._limits
-        self.position = position
-        down, up = limits.speeds(np.array(position))
-        self.velocity = np.clip(velocity, -down, up).tolist()
-        self.acceleration = np.clip(acceleration, -limits.acceleration, limits.acceleration).tolist()
+        """Continue from where the robot itself has gone after lost cycles, even if that is faster than allowed."""
+        self.position, self.velocity, self.acceleration = position, velocity, acceleration
         self._plan_rest()
 
     def setpoint(self, position: FloatArray, now: float) -> None:
@@ -94,13 +90,12 @@ class Motion:
         request.min_velocity = np.minimum(-down, self.velocity).tolist()
         request.minimum_duration = self._period
         mean = np.abs(velocity - self.velocity) / self._period
-        gentle = np.minimum(_GENTLE * mean + _SLACK, limits.acceleration)
+        gentle = np.clip(_GENTLE * mean + _SLACK, np.abs(self.acceleration), limits.acceleration)
         rate = np.minimum(gentle / (_RAMP * self._period), limits.jerk)
         for acceleration, jerk in ((gentle, rate), (limits.acceleration, limits.jerk)):
             request.max_acceleration, request.max_jerk = acceleration.tolist(), jerk.tolist()
-            plan = ruckig.Trajectory(JOINTS)
-            fits = self._generator.calculate(request, plan) >= 0 and plan.duration < _LATE * self._period
-            if fits and self._keeps_speed(plan):
+            plan = self._planned(request)
+            if plan is not None and plan.duration < _LATE * self._period and self._keeps_speed(plan):
                 self._plan, self._elapsed, self._coasts = plan, 0.0, False
                 return True
         return False
@@ -119,11 +114,20 @@ class Motion:
         request = self._request(goal, _STILL)
         request.max_velocity, request.min_velocity = up.tolist(), (-down).tolist()
         request.synchronization = ruckig.Synchronization.No
-        plan = ruckig.Trajectory(JOINTS)
-        result = self._generator.calculate(request, plan)
-        if result < 0:
-            raise RuntimeError(f"no motion from {self.position}, {self.velocity}, {self.acceleration}: {result}")
+        plan = self._planned(request)
+        if plan is None:  # rounding, in rare cases: stop where the arm is
+            request.control_interface = ruckig.ControlInterface.Velocity
+            plan = self._planned(request)
+        if plan is None:
+            raise RuntimeError(f"no motion from {self.position}, {self.velocity}, {self.acceleration}")
         self._plan, self._elapsed, self._coasts = plan, 0.0, True
+
+    def _planned(self, request: ruckig.InputParameter) -> ruckig.Trajectory | None:
+        plan = ruckig.Trajectory(JOINTS)
+        try:
+            return plan if self._generator.calculate(request, plan) >= 0 else None
+        except ruckig.RuckigError:
+            return None
 
     def _request(self, goal: FloatArray, velocity: list[float]) -> ruckig.InputParameter:
         request = ruckig.InputParameter(JOINTS)

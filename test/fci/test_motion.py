@@ -96,6 +96,19 @@ def test_after_lost_cycles_the_motion_goes_on_from_where_the_robot_went():
     np.testing.assert_allclose(after[-1], setpoints[8], atol=1e-9)
 
 
+def test_no_state_of_the_arm_keeps_a_setpoint_from_being_reached():
+    random = np.random.default_rng(0)
+    for _ in range(2000):  # of which the planner refuses some
+        velocity, change = random.uniform(-1.0, 1.0), random.uniform(-0.1, 0.1)
+        goal = ROBOT.home + (velocity + change) * 0.06 + random.uniform(-0.005, 0.005)
+        motion = Motion(LIMITS, ROBOT.period, goal - (velocity + change) * 10.0 * ROBOT.period)
+        motion.resume(ROBOT.home.tolist(), [velocity] * 7, [random.uniform(-3.0, 3.0)] * 7)
+        motion.setpoint(goal, 0.0)
+        motion.advance(0.5)
+        motion.advance(0.5)
+        np.testing.assert_allclose(motion.position, goal, atol=1e-6)
+
+
 @pytest.mark.parametrize("setpoint", [np.zeros(6), np.full(7, np.nan), np.full(7, np.inf)])
 def test_a_setpoint_that_is_no_position_is_refused(setpoint):
     motion = Motion(LIMITS, ROBOT.period, ROBOT.home)
