@@ -35,7 +35,8 @@ _SETTLING: Final = 0.3  # s after the motion's end: the robot holds what it meas
 _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is another one
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
-_SAME: Final = 5e-7  # rad; a step of this size is an acceleration of 0.5 rad/s^2 in one cycle
+_AFTER_LOSS: Final = 3  # cycles from a lost one on, whose mean velocities enter the robot's next differences
+_SAME: Final = 5e-7  # rad; states have single precision
 
 
 class Ended(Exception):
@@ -152,6 +153,7 @@ class Loop:
         state, _ = control.readOnce()
         motion = Motion(self._limits, self._period, np.array(state.q_d))
         self._phase, rested = Phase.FOLLOWING, 0.0
+        unsure = 0  # cycles in which the robot's own velocity counts, not ours
         while True:
             if self._setpoint is not None:
                 motion.setpoint(self._setpoint, self._heard)
@@ -164,18 +166,14 @@ class Loop:
             if over:
                 break
             state, duration = control.readOnce()
-            if missed := max(round(duration.to_sec() / CYCLE) - 1, 0):
-                self._lost += missed
-                self._catch_up(motion, state, missed * CYCLE)
+            missed = max(round(duration.to_sec() / CYCLE) - 1, 0)
+            self._lost += missed
+            unsure = _AFTER_LOSS if missed else max(unsure - 1, 0)
+            if unsure:
+                _catch_up(motion, state, missed * CYCLE)
             self._look_at(state)
             self._hear()
         self._phase = Phase.WAITING
-
-    def _catch_up(self, motion: Motion, state: fci.RobotState, seconds: float) -> None:
-        """After lost cycles go on with our motion if the robot has gone the same way, otherwise from where it is."""
-        motion.advance(seconds)
-        if np.abs(np.subtract(motion.position, state.q_d)).max() > _SAME:
-            motion.resume(state.q_d, _present_velocity(state), state.ddq_d)
 
     def _look_at(self, state: fci.RobotState) -> None:
         now = time.monotonic()
@@ -249,6 +247,15 @@ class Loop:
 def _present_velocity(state: fci.RobotState) -> list[float]:
     """The robot's own are differences of its last two positions, which is the velocity half a cycle ago."""
     return [dq + ddq * CYCLE / 2.0 for dq, ddq in zip(state.dq_d, state.ddq_d, strict=True)]
+
+
+def _catch_up(motion: Motion, state: fci.RobotState, lost: float) -> None:
+    """Go on from the robot's own state after lost seconds; later only if it has our last command already.
+
+    The robot compares with its mean velocity over the lost cycles, which it reports with that command.
+    """
+    if lost or np.abs(np.subtract(motion.position, state.q_d)).max() < _SAME:
+        motion.resume(state.q_d, _present_velocity(state), state.ddq_d)
 
 
 def _name_of(error: Exception, robot: fci.Robot) -> str:
