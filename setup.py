@@ -11,6 +11,8 @@ ROOT = Path(__file__).parent
 NODES = sorted(path.stem for path in (ROOT / PACKAGE / "nodes").glob("*.py") if "def main()" in path.read_text())
 # What should work; requirements/ pins what is tested.
 EXTRAS = {
+    # The maker's binding has wheels for x86_64, glibc 2.34 or newer and Python 3.10 to 3.12.
+    "franka": ["numpy>=1.26,<3", 'pylibfranka>=0.21,<0.22; python_version < "3.13"', "ruckig>=0.15,<1"],
     "learning": ["numpy>=1.26,<3", "safetensors>=0.4,<1", "tensorboard>=2.16,<3", "torch>=2.4,<3"],
     "lerobot": ["pyarrow>=17,<27"],
     "policy": ["numpy>=1.26,<3", "onnx>=1.16,<2", "onnxruntime>=1.18,<2", "PyYAML>=6,<7"],

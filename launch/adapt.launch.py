@@ -20,7 +20,7 @@ PARTS = [part for parts in ROLES.values() for part in parts]
 def generate_launch_description() -> LaunchDescription:
     """Declare what the parts declare; which of them start is decided when the values are known."""
     given: set[str] = set()
-    declared = [*declare("role", "resume", *view.ARGUMENTS, target_domain="creeping"), *arguments_of(*PARTS)]
+    declared = [*declare("role", "resume", *view.ARGUMENTS, target_domain="auto"), *arguments_of(*PARTS)]
     return LaunchDescription(
         [
             OpaqueFunction(function=note_given, args=[given]),  # a declaration fills in its default

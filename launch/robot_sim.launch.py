@@ -1,17 +1,19 @@
-"""A simulated robot behind the topics of its driver; nothing where the robot is real."""
+"""The robot's topics: a simulated robot behind them, or an FR3 behind our driver; nothing where the robot is real."""
 
 from launch import LaunchDescription
 from launch_ros.actions import Node
 
 from ompo_ros.launching import endings
+from ompo_ros.launching.arguments import OVER_FCI
 from ompo_ros.launching.files import chosen_target
+from ompo_ros.launching.franka import franka_nodes
 from ompo_ros.launching.nodes import Values, chosen, node, part, robot_namespace
 
-ARGUMENTS = ("task", "target", "target_domain", "robot", "driver", "robot_namespace")
+ARGUMENTS = ("task", "target", "target_domain", "robot", "robot_ip", "driver", "robot_namespace")
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Start the stand-in, which nothing replaces."""
+    """Start the stand-in or the driver, which nothing replaces."""
     return part(ARGUMENTS, start)
 
 
@@ -20,6 +22,8 @@ def start(values: Values) -> list[Node]:
     target = chosen_target(values)
     if target == "real":
         return []
+    if target in OVER_FCI:
+        return franka_nodes(values)
     parameters = {
         **chosen(values, "task", "robot", "driver"),
         "robot_namespace": robot_namespace(values),

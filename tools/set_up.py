@@ -59,7 +59,17 @@ def stages(ros_is_sourced: bool) -> list[Stage]:
     return [
         *(
             layer(name)
-            for name in ("build", "learning", "policy", "simulation", "recording", "lerobot", "view", "development")
+            for name in (
+                "build",
+                "learning",
+                "policy",
+                "simulation",
+                "recording",
+                "lerobot",
+                "view",
+                "franka",
+                "development",
+            )
         ),
         *ros,
         package("ompo_msgs", "./ompo_msgs", ["ompo_msgs"]),

@@ -63,7 +63,7 @@ class Driver(Protocol):
         """The fallback if no other motion passes the checks."""
 
     def path(self, plan: Plan, start: Start) -> tuple[FloatArray, FloatArray]:
-        """Positions (n, 7) and velocities (m, 7) from the start to rest, `looks` per period."""
+        """Positions and velocities (n, 7) from the start to rest, `looks` per period."""
 
 
 class ForwardDriver:
@@ -110,9 +110,10 @@ class ForwardDriver:
         velocity = plan.velocities[-1]
         periods = int(np.ceil((np.abs(velocity) / self.change).max() - ROUNDING))
         speeds = np.abs(velocity) - np.arange(max(periods, 1))[:, None] * self.change
-        steps = np.sign(velocity) * np.maximum(speeds, 0.0) * self._period
-        positions = start.moment.position + np.concatenate((np.zeros((1, JOINTS)), np.cumsum(steps, axis=0)))
-        return positions, plan.velocities
+        velocities = np.sign(velocity) * np.maximum(speeds, 0.0)
+        steps = np.cumsum(velocities, axis=0) * self._period
+        positions = start.moment.position + np.concatenate((np.zeros((1, JOINTS)), steps))
+        return positions, np.concatenate((velocity[None], velocities))  # each with the setpoint it leads to
 
     def _towards(self, position: FloatArray, velocity: FloatArray, now: float) -> Plan:
         """The plan and the motion end after a period: `Plan` stops there at once, as the driver does."""
@@ -136,7 +137,7 @@ class TrajectoryDriver:
         self.delay = period + LEAD
         self._ramp = ramp = min(float((robot.acceleration / robot.jerk).max()), period / 4.0)
         self._acceleration = np.minimum(robot.acceleration, robot.jerk * ramp) * (1.0 - ROUNDING)
-        self._velocity = robot.velocity
+        self._speed_limit = robot.speed_limit
         self._effective = period - 1.5 * ramp  # s at full acceleration that correspond to one step
         self.change = self._acceleration * self._effective
         self.reserve = self._acceleration * ramp  # a step may begin with an acceleration that has to fade
@@ -150,7 +151,9 @@ class TrajectoryDriver:
         """One knot at rest, late enough that the spline from the driver's position keeps the limits."""
         way = distance + _UNKNOWN
         by_acceleration = np.sqrt(_PEAK_ACCELERATION * way / self._acceleration).max()
-        duration = max(float(by_acceleration), float((_PEAK_SPEED * way / self._velocity).max()), _MEET)
+        # The peak is halfway, and the way may lead towards either end of a joint's range.
+        peak = self._speed_limit.at(self._speed_limit.distances(position) + way / 2.0)
+        duration = max(float(by_acceleration), float((_PEAK_SPEED * way / peak).max()), _MEET)
         still = np.zeros(JOINTS)
         return Plan.of([Moment(now + duration, position, still, still)])
 
@@ -201,7 +204,7 @@ class TrajectoryDriver:
 
 def driver_of(robot: Robot) -> Driver:
     """The driver model named by the robot's preset."""
-    return ForwardDriver(robot) if robot.driver.command_interface == "forward_command" else TrajectoryDriver(robot)
+    return TrajectoryDriver(robot) if robot.driver.command_interface == "joint_trajectory" else ForwardDriver(robot)
 
 
 def _ramped(moment: Moment, acceleration: FloatArray, duration: float) -> Moment:

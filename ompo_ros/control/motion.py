@@ -65,12 +65,8 @@ class Motion:
             if self.filter.is_unsure:
                 self._settled = now + _SETTLING  # a stopped arm may begin to follow only now
             return f"no joint state for {age:.2f} s"
-        if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
-            return "the joint state is not finite"
-        if (np.abs(state.velocity) > _NO_ARMS_VELOCITY * self.robot.velocity).any():
-            return f"a joint's velocity of {np.abs(state.velocity).max():.3g} rad/s is impossible"
-        if jumped := self._continuity.doubt(state):
-            return jumped
+        if doubt := self._doubt_values(state) or self._continuity.doubt(state):
+            return doubt
         beyond = self.filter.beyond_limits(state.position)
         if not self.moving and beyond > self.robot.max_step:
             return f"a joint is {beyond:.2f} rad beyond its limits: bring it back by hand"
@@ -82,6 +78,17 @@ class Motion:
         if self.task.has_cube and cube is None:
             return "the task needs the cube's position, but the topic `cube` is silent"
         return ""
+
+    def _doubt_values(self, state: ArmState) -> str:
+        if not (np.isfinite(state.position).all() and np.isfinite(state.velocity).all()):
+            return "the joint state is not finite"
+        if (np.abs(state.velocity) > _NO_ARMS_VELOCITY * self.robot.velocity).any():
+            return f"a joint's velocity of {np.abs(state.velocity).max():.3g} rad/s is impossible"
+        if state.effort is None or (np.abs(state.effort) <= self.robot.torque).all():
+            return ""
+        joint = int((np.abs(state.effort) / self.robot.torque).argmax())
+        bears = f"{self.robot.joint_names[joint]} bears {abs(state.effort[joint]):.0f} Nm"
+        return f"{bears}, its limit is {self.robot.torque[joint]:g}: what does the arm press against?"
 
     def trust(self) -> None:
         """Accept the next joint state, after the user has checked the arm."""

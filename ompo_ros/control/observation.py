@@ -36,6 +36,13 @@ class JointStateReader:
             self._names = tuple(names)
         return self._pick("position", position), self._pick("velocity", velocity)
 
+    def efforts(self, values: Sequence[float]) -> FloatArray | None:
+        """The efforts (7,) of the state read last; None where the driver does not measure all of them."""
+        if len(values) != len(self._names):
+            return None
+        picked: FloatArray = np.asarray(values, dtype=np.float64)[self._index]
+        return picked if np.isfinite(picked).all() else None
+
     def _places(self, names: list[str]) -> list[int]:
         missing = [name for name in self._joint_names if name not in names]
         if missing:

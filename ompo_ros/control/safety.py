@@ -1,15 +1,15 @@
 """The safety filter: turns any proposal into a motion within the limits that can always be stopped.
 
 Each command starts from the driver's state at that time, in elapsed time. Velocity, acceleration and jerk keep their
-limits, and braking from there ends within the position limits and the workspace. If no new motion passes, the last one
-continues: it ends at rest and was checked when it was made.
+limits until braking from there has ended, within the position limits and the workspace. If no new motion passes, the
+last one continues: it ends at rest and was checked when it was made.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ompo_ros.control.driver import ROUNDING, Start, driver_of
 from ompo_ros.control.plan import Moment, Plan
 from ompo_ros.control.workspace import Workspace
+from ompo_ros.task.joint_speed import Approach
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
 
@@ -46,11 +47,12 @@ class Reason(str, Enum):
 
 @dataclass(frozen=True)
 class ArmState:
-    """Joint positions and velocities (7,), and their time of arrival in seconds of the caller's clock."""
+    """Joint positions and velocities (7,), their time of arrival in seconds of the caller's clock, measured efforts."""
 
     position: FloatArray
     velocity: FloatArray
     time: float
+    effort: FloatArray | None = None  # N m
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,12 @@ class SafetyFilter:
         self._low = robot.position_low + _MARGIN
         self._high = robot.position_high - _MARGIN
         self.driver = driver_of(robot)
-        self._velocity_limit = robot.velocity * speed_scale
-        by_velocity = self._velocity_limit * (1.0 - ROUNDING) - self.driver.reserve
+        by_velocity = robot.velocity * speed_scale * (1.0 - ROUNDING) - self.driver.reserve
         by_step = robot.max_step / self._period * (1.0 - ROUNDING)
         self._step_binds = by_step < by_velocity
         self._vmax = np.maximum(np.minimum(by_velocity, by_step), 0.0)
+        self._speed_limit = replace(robot.speed_limit, share=speed_scale)
+        self._approach = Approach(self._speed_limit, self.driver.change, self._period, self.driver.reserve)
         self._workspace = Workspace(robot)
         self._plan: Plan | None = None  # the driver's motion; None while the arm's position is unknown
         self._former: Plan | None = None  # the previous one, in case the newest command is never sent
@@ -239,8 +242,9 @@ class SafetyFilter:
 
     def _bounds(self, start: Start, braked: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The velocities (7,) from which every joint still stops in time; braking is always possible."""
-        low = np.maximum(np.maximum(-self._vmax, start.slowest), -self._stoppable(start.setpoint - self._low))
-        high = np.minimum(np.minimum(self._vmax, start.fastest), self._stoppable(self._high - start.setpoint))
+        down, up = self._approach.fastest(start.setpoint, self._vmax)
+        low = np.maximum(np.maximum(-down, start.slowest), -self._stoppable(start.setpoint - self._low))
+        high = np.minimum(np.minimum(up, start.fastest), self._stoppable(self._high - start.setpoint))
         return np.minimum(low, braked), np.maximum(high, braked)
 
     def _stoppable(self, distance: FloatArray) -> FloatArray:
@@ -274,7 +278,7 @@ class SafetyFilter:
         positions, velocities = self.driver.path(plan, start)
         slack = _MARGIN / 2.0
         within = (positions >= self._low - slack).all() and (positions <= self._high + slack).all()
-        slow = (np.abs(velocities) <= self._velocity_limit).all()
+        slow = self._speed_limit.keeps(positions, velocities)
         return bool(within and slow and self._workspace.never_further_out(positions[:: self.driver.looks]))
 
     def _slide(self, end: FloatArray, velocity: FloatArray, braked: FloatArray) -> FloatArray:

@@ -152,7 +152,7 @@ class Stretch:
             motion.withdraw()
             return
         motion.filter.sent(sent)
-        if self.robot.driver.command_interface == "forward_command":
+        if self.robot.driver.command_interface != "joint_trajectory":
             self.commands.append(Command(sent, (Point(0.0, command.position),)))
             return
         points = tuple(

@@ -1,6 +1,6 @@
 """Trains the initial networks of adaptation in the randomized source, and measures them.
 
-Usage: python -m ompo_ros.experiments.pretrain [--updates N] [--seed N] [--out FILE]
+Usage: python -m ompo_ros.experiments.pretrain [--updates N] [--seed N] [--out FILE | --measure FILE]
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import numpy as np
 import yaml
 
 from ompo_ros.learning import Agent, Config, make_agent
-from ompo_ros.learning.pretrained import save_networks
+from ompo_ros.learning.pretrained import load_networks, save_networks
 from ompo_ros.resources import resource_path
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
-from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
+from ompo_ros.task.robot import Robot, load_robot
+from ompo_ros.task.tasks import EPISODE_STEPS, FAMILIES, Float32Array, Task
 
 ARMS = 16
 WARMUP = 300  # random steps of every arm
@@ -59,9 +60,18 @@ def train(updates: int, seed: int) -> Agent:
     return agent
 
 
-def success_rate(agent: Agent, domain: str, episodes: int = 100) -> float:
-    """Share of deterministic episodes that end at their goal."""
-    env = PandaVectorEnv(episodes, "reach", "dense", domain)
+def trained(file: Path) -> Agent:
+    """The networks of a file."""
+    config = Config.from_dict({**node_settings("learner")["learning"], **PRETRAINING})
+    contract = Task("reach", "dense").contract
+    agent = make_agent(config, contract.observation_size, contract.action_size)
+    load_networks(agent, file)
+    return agent
+
+
+def success_rate(agent: Agent, domain: str, robot: Robot, episodes: int = 100) -> float:
+    """Share of deterministic episodes that end at their goal, with commands within the robot's limits."""
+    env = PandaVectorEnv(episodes, "reach", "dense", domain, limits=robot)
     obs, info = env.reset(seed=10_000)
     for _ in range(EPISODE_STEPS):
         obs, _, _, _, info = env.step(agent.act(obs, deterministic=True))
@@ -69,17 +79,23 @@ def success_rate(agent: Agent, domain: str, episodes: int = 100) -> float:
 
 
 def main() -> None:
-    """Train, save, measure."""
+    """Train and save, or load; then measure on each arm."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--updates", type=int, default=15_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("models/policies/panda_reach.safetensors"))
+    parser.add_argument("--measure", type=Path, help="networks to measure instead of training any")
     arguments = parser.parse_args()
-    agent = train(arguments.updates, arguments.seed)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    save_networks(agent, arguments.out)
-    for domain in ("nominal", "randomized", "creeping", "hidden"):
-        sys.stdout.write(f"{domain:12} {success_rate(agent, domain):.0%} of 100 episodes\n")
+    if arguments.measure is not None:
+        agent = trained(arguments.measure)
+    else:
+        agent = train(arguments.updates, arguments.seed)
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        save_networks(agent, arguments.out)
+    for family in FAMILIES:
+        for domain in ("nominal", "randomized", "creeping", "sagging", "hidden"):
+            rate = success_rate(agent, domain, load_robot(family))
+            sys.stdout.write(f"{family:6} {domain:11} {rate:.0%} of 100 episodes\n")
 
 
 if __name__ == "__main__":

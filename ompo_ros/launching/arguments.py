@@ -24,6 +24,7 @@ _FORMS = {  # arguments that are no number and have no list of choices, each wit
     "namespace": (re.compile(r"/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?"), "use letters, digits and _, no digit first"),
     "device": (re.compile(r"auto|cpu|cuda(:\d+)?"), "known: auto, cpu, cuda, cuda:N"),
 }
+OVER_FCI = ("franka_sim", "fci")  # targets that are driven by the maker's own protocol
 
 
 class Argument(NamedTuple):
@@ -39,11 +40,20 @@ ARGUMENTS = {
     "reward": Argument("dense", "How the task is rewarded.", tuple(REWARDS)),
     "target": Argument(
         "auto",
-        "The robot: a stand-in, or real. auto: panda_gym where PyBullet is installed, else mujoco.",
-        ("auto", "panda_gym", "mujoco", "real"),
+        "The robot: a stand-in; an FR3 by fci_driver (fci), or its stand-in (franka_sim); real: behind another driver. "
+        "auto: panda_gym where PyBullet is installed, else mujoco.",
+        ("auto", "panda_gym", "mujoco", *OVER_FCI, "real"),
     ),
-    "target_domain": Argument("nominal", "Dynamics of the stand-in: a file of config/domains by name, or a path."),
-    "robot": Argument("panda", "Robot preset: a file of config/robots by name, or a path."),
+    "target_domain": Argument(
+        "nominal",
+        "Dynamics of the stand-in: a file of config/domains by name, or a path. "
+        "auto: creeping, or sagging for franka_sim.",
+    ),
+    "robot": Argument(
+        "auto",
+        "Robot preset: a file of config/robots by name, or a path. auto: panda, or fr3 for fci and franka_sim.",
+    ),
+    "robot_ip": Argument("", "Address of the robot's control, for target:=fci."),
     "driver": Argument("", "Which of the preset's drivers to use. Empty: the preset's default."),
     "robot_namespace": Argument("auto", "Where the robot's topics are. auto: / for real, else the nodes' own."),
     "speed_scale": Argument("1.0", "Share of the preset's velocity limits to use, up to 1."),
@@ -114,7 +124,18 @@ def _declare(name: str, default: str) -> DeclareLaunchArgument:
 
 def values_of(context: LaunchContext) -> dict[str, str]:
     """The arguments of a launch under way, as far as they are declared or given so far."""
-    return {name: str(value) for name, value in context.launch_configurations.items() if name in ARGUMENTS}
+    values = {name: str(value) for name, value in context.launch_configurations.items() if name in ARGUMENTS}
+    return {**values, **_chosen_for(values)}
+
+
+def _chosen_for(values: Mapping[str, str]) -> dict[str, str]:
+    """What `auto` means for the target."""
+    target = values.get("target", "")
+    meanings = {
+        "robot": "fr3" if target in OVER_FCI else "panda",
+        "target_domain": "sagging" if target == "franka_sim" else "creeping",
+    }
+    return {name: meaning for name, meaning in meanings.items() if values.get(name) == "auto"}
 
 
 def checked(file: str, declared: Sequence[DeclareLaunchArgument]) -> list[LaunchDescriptionEntity]:

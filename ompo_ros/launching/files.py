@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ompo_ros.launching.arguments import InvalidArgument
+from ompo_ros.launching.franka import check_franka
 from ompo_ros.launching.parameter_file import InvalidParameterFile, ParameterFile
 from ompo_ros.resources import resource_path
 from ompo_ros.task.config_file import ConfigFileError
@@ -44,7 +45,8 @@ def check_arm(values: Mapping[str, str]) -> None:
     """Refuse a preset, a driver of it or a stand-in's domain that there is not."""
     _check("robot", lambda name: _load("robot", name), values)
     _check("driver", lambda name: load_robot(values["robot"], name), values)
-    if values["target"] != "real":
+    check_franka(values)
+    if values["target"] not in ("real", "fci"):
         _check("target_domain", lambda name: _load_target(name, values["target"]), values)
 
 

@@ -29,13 +29,16 @@ from ompo_ros.launching import endings
 from ompo_ros.launching.arguments import COMMON, checked, declare, values_of
 from ompo_ros.launching.parameter_file import read_parameters
 from ompo_ros.launching.screen import is_terminal
+from ompo_ros.nodes.all_parameters import NODES
+from ompo_ros.parameters import parameters_of
 from ompo_ros.resources import resource_path
 from ompo_ros.to_launch import DRAWS
 
 Values = Mapping[str, str]
 REPLACED: dict[str, Any] = {"respawn": True, "respawn_delay": 1.0, "on_exit": endings.replaced}
 _PROFILE = "FASTRTPS_DEFAULT_PROFILES_FILE"
-_MOVE_ARMS = ("target_collector", "policy_controller", "robot_sim")
+_MOVE_ARMS = ("target_collector", "policy_controller", "robot_sim", "fci_driver")
+_OF_A_RUN = [name for name, kind in NODES.items() if any(own.name == "run_id" for own in parameters_of(kind))]
 
 
 def part(names: Iterable[str], start: Callable[[Values], list[Node]]) -> LaunchDescription:
@@ -102,7 +105,7 @@ def node(
     """
     name = name or executable
     set_here = {"use_sim_time": follows_clock(values), **parameters}
-    if executable != "robot_sim":
+    if executable in _OF_A_RUN:
         set_here["run_id"] = "" if values["run_id"] == "auto" else values["run_id"]
     path = values["params_file"]
     from_file = read_parameters(Path(path), values).of(name, besides=set_here) if path else {}

@@ -6,6 +6,8 @@ from typing import Final
 
 from ompo_ros.nodes.learner_parameters import LearnerParameters
 from ompo_ros.nodes.parameters import (
+    FciDriverParameters,
+    FrankaSimParameters,
     IdentifierParameters,
     MonitorParameters,
     PolicyControllerParameters,
@@ -27,6 +29,8 @@ NODES: Final[dict[str, type]] = {
     "run_manager": RunManagerParameters,
     "policy_controller": PolicyControllerParameters,
     "robot_sim": RobotSimParameters,
+    "fci_driver": FciDriverParameters,
+    "franka_sim": FrankaSimParameters,
     "recorder": RecorderParameters,
     "monitor": MonitorParameters,
     "transition_monitor": TransitionMonitorParameters,

@@ -93,6 +93,43 @@ class RobotSimParameters(DriverParameters, SeedParameters):
 
 
 @dataclass(frozen=True)
+class FciDriverParameters(DriverParameters):
+    """Of fci_driver."""
+
+    robot: str = parameter("fr3", "Robot preset: name of a file in config/robots, or a path.")
+    robot_ip: str = parameter("", "Address of the robot's control, as in Desk's address bar. It must be given.")
+    connect_timeout: float = parameter(5.0, "Seconds to wait for the robot at the start.", low=0.1, high=3600.0)
+    state_rate: float = parameter(100.0, "Joint states per second.", low=10.0, high=1000.0)
+    cutoff_frequency: float = parameter(
+        50.0, "Hz of the low-pass filter of published velocities and efforts; 0: none.", high=1000.0
+    )
+    joint_impedance: tuple[float, ...] = parameter(
+        (3000.0, 3000.0, 3000.0, 2500.0, 2500.0, 2000.0, 2000.0), "Stiffness of the robot's joints, N m/rad."
+    )
+    collision_torque: tuple[float, ...] = parameter(
+        (20.0,) * 7, "External torque of each joint that causes a reflex, N m."
+    )
+    collision_force: tuple[float, ...] = parameter(
+        (20.0,) * 6, "External force (x y z, N) and torque (N m) at the hand that cause a reflex."
+    )
+    load_mass: float = parameter(0.0, "Mass of what the hand carries, kg; 0: as set in Desk.", high=10.0)
+    load_centre: tuple[float, ...] = parameter((0.0,) * 3, "Its centre of mass from the flange, m.")
+    load_inertia: tuple[float, ...] = parameter((0.0,) * 9, "Its inertia about that centre, 3 x 3 by columns, kg m^2.")
+
+
+@dataclass(frozen=True)
+class FrankaSimParameters(SeedParameters):
+    """Of franka_sim."""
+
+    robot: str = parameter("fr3", "Robot preset: name of a file in config/robots, or a path.")
+    robot_ip: str = parameter("127.0.0.1", "Address to listen on, of this machine only.")
+    domain: str = parameter("nominal", "Dynamics of the arm: name of a file in config/domains, or a path.")
+    enforce_communication: bool = parameter(
+        False, "Stop after 20 late commands in a row, as the robot does; on a machine without real time it will."
+    )
+
+
+@dataclass(frozen=True)
 class SourceCollectorParameters(RunParameters, TaskParameters, RobotParameters, SeedParameters):
     """Of source_collector."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ompo_ros.sim.parameters import Arms
+from ompo_ros.task.joint_speed import Approach
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, Robot
 from ompo_ros.task.tasks import INCREMENT
@@ -17,6 +18,7 @@ class CommandLimits:
         self._period, self._home = robot.period, robot.home
         self._change = np.minimum(robot.acceleration, robot.jerk * robot.period / 2.0) * robot.period
         self._fastest = np.minimum(robot.velocity, robot.max_step / robot.period)
+        self._approach = Approach(robot.speed_limit, self._change, robot.period, np.zeros(JOINTS))
         self._setpoint: FloatArray = np.tile(robot.home, (n, 1))
         self._velocity: FloatArray = np.zeros((n, JOINTS))
 
@@ -29,6 +31,7 @@ class CommandLimits:
         """Limit actions (n, 7) sent from positions `measured`."""
         wanted = (measured + INCREMENT * actions - self._setpoint) / self._period
         limited = np.clip(wanted, self._velocity - self._change, self._velocity + self._change)
-        self._velocity = np.clip(limited, -self._fastest, self._fastest)
+        down, up = self._approach.fastest(self._setpoint, self._fastest)
+        self._velocity = np.clip(limited, -down, up)
         self._setpoint = self._setpoint + self._velocity * self._period
         return np.asarray((self._setpoint - measured) / INCREMENT)

@@ -12,12 +12,13 @@ import numpy as np
 from ompo_ros.resources import resource_path
 from ompo_ros.spelling import meant
 from ompo_ros.task.config_file import ConfigFileError, YamlValue
+from ompo_ros.task.joint_speed import SpeedLimit
 from ompo_ros.task.kinematics import FloatArray, end_effector_position
 
-COMMAND_INTERFACES: Final = ("forward_command", "joint_trajectory")
+COMMAND_INTERFACES: Final = ("forward_command", "joint_state", "joint_trajectory")
 RELIABILITIES: Final = ("best_effort", "reliable")
 JOINTS: Final = 7
-_DRIVERS: Final = ("ros2_control", "franka_ros2", "multipanda_ros2")
+_DRIVERS: Final = ("ros2_control", "franka_ros2", "crisp", "multipanda_ros2")
 Read = TypeVar("Read")
 
 
@@ -41,9 +42,11 @@ class Robot:
     home: FloatArray
     position_low: FloatArray
     position_high: FloatArray
-    velocity: FloatArray
+    velocity: FloatArray  # far from the ends of a joint's range
+    speed_limit: SpeedLimit  # everywhere
     acceleration: FloatArray
     jerk: FloatArray
+    torque: FloatArray  # N m
     max_step: float  # rad between two commands
     max_lead: float  # rad between command and measured position
     home_speed: float  # rad/s
@@ -76,20 +79,24 @@ def load_robot(name_or_path: str | Path, driver: str = "") -> Robot:
 
 
 _NUMBERS: Final = ("control_rate", "max_step", "max_lead", "home_speed", "stale_after")
-_JOINT_VECTORS: Final = ("home", "position_low", "position_high", "velocity", "acceleration", "jerk")
+_LIMITS: Final = ("velocity", "acceleration", "jerk", "torque")
+_JOINT_VECTORS: Final = ("home", "position_low", "position_high", *_LIMITS)
+_NEAR_ENDS: Final = "velocity_near_ends"  # may be missing: an arm whose velocity limits are the same everywhere
 _POINTS: Final = ("workspace_low", "workspace_high")
 _KEYS: Final = ("joint_names", *_NUMBERS, *_JOINT_VECTORS, *_POINTS, "driver", "drivers")
 
 
 def _read_robot(name: str, file: YamlValue, driver: str) -> Robot:
-    entries = dict(zip(_KEYS, file.require(_KEYS), strict=True))
+    entries = file.mapping((*_KEYS, _NEAR_ENDS))
+    if missing := [key for key in _KEYS if key not in entries]:
+        file.refuse(f"{', '.join(missing)} missing")
     numbers = {key: _positive(entries[key], key) for key in _NUMBERS}
     vectors = {key: _vector(entries[key], key, JOINTS) for key in _JOINT_VECTORS}
     points = {key: _vector(entries[key], key, 3) for key in _POINTS}
     joint_names = _named("joint_names", lambda: tuple(entry.text() for entry in entries["joint_names"].items()))
     if len(set(joint_names)) != JOINTS or len(joint_names) != JOINTS:
         entries["joint_names"].refuse(f"joint_names: {JOINTS} different names are needed, got {list(joint_names)}")
-    for key in ("velocity", "acceleration", "jerk"):
+    for key in _LIMITS:
         if (vectors[key] <= 0.0).any():
             entries[key].refuse(f"{key}: every joint's limit must be above 0")
     _check_order(entries["position_high"], "position", vectors["position_low"], vectors["position_high"])
@@ -99,9 +106,25 @@ def _read_robot(name: str, file: YamlValue, driver: str) -> Robot:
     return Robot(
         name=name,
         joint_names=joint_names,
+        speed_limit=_read_speed_limit(entries, vectors),
         driver=_read_driver(entries, driver),
         **fields,
     )
+
+
+def _read_speed_limit(entries: dict[str, YamlValue], vectors: dict[str, FloatArray]) -> SpeedLimit:
+    entry = entries.get(_NEAR_ENDS)
+    if entry is None:
+        return SpeedLimit.constant(vectors["velocity"])
+    names = ("low", "high", "deceleration", "offset")
+    values = _named(_NEAR_ENDS, lambda: entry.require(names))
+    near = {name: _vector(value, f"{_NEAR_ENDS}.{name}", JOINTS) for name, value in zip(names, values, strict=True)}
+    if (near["deceleration"] <= 0.0).any() or (near["offset"] < 0.0).any():
+        entry.refuse(f"{_NEAR_ENDS}: deceleration must be above 0 and offset at least 0 for every joint")
+    limit = SpeedLimit(vectors["velocity"], near["low"], near["high"], near["deceleration"], near["offset"])
+    if (limit.at(limit.distances(vectors["home"])) <= 0.0).any():
+        entry.refuse(f"{_NEAR_ENDS}: no joint could move at home")
+    return limit
 
 
 def _read_driver(entries: dict[str, YamlValue], chosen: str) -> Driver:

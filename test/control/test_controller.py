@@ -173,6 +173,16 @@ def test_bad_states_brake_it_and_good_ones_let_it_go_on(corrupt):
     assert (rig.controller.phase, rig.controller.problem) == (ControllerPhase.RUNNING, "")
 
 
+def test_a_joint_that_bears_more_than_its_limit_brakes_the_arm_until_it_is_freed():
+    rig, load = Rig(Constant(AWAY)), np.array([0.0, 40.0, 0.0, -88.0, 0.0, 0.0, 0.0])
+    rig.run(15)
+    rig.run(30, lambda state: ArmState(state.position, state.velocity, state.time, load))
+    assert "panda_joint4 bears 88 Nm, its limit is 87" in rig.controller.problem
+    assert is_braked(rig)
+    rig.run(10, lambda state: ArmState(state.position, state.velocity, state.time, load * 0.9))
+    assert (rig.controller.phase, rig.controller.problem) == (ControllerPhase.RUNNING, "")
+
+
 def test_a_fault_of_the_messages_holds_under_its_name():
     rig = Rig(Constant(AWAY))
     rig.run(5, fault="joint_states lack panda_joint7")

@@ -31,6 +31,13 @@ def test_the_order_may_change_between_messages(reader):
     np.testing.assert_array_equal(position, VALUES)
 
 
+def test_efforts_are_those_of_the_same_joints_or_none_where_the_driver_measures_none(reader):
+    reader.read(["panda_finger_joint1", *NAMES[::-1]], [9.0, *VALUES[::-1]], np.zeros(8))
+    np.testing.assert_array_equal(reader.efforts([9.0, *VALUES[::-1]]), VALUES)
+    assert reader.efforts([]) is None
+    assert reader.efforts([np.nan] * 8) is None
+
+
 @pytest.mark.parametrize(
     ("names", "position", "velocity", "told"),
     [

@@ -14,6 +14,7 @@ from ompo_ros.control.workspace import Workspace
 from ompo_ros.experiments.campaign.checks import reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
+from ompo_ros.task.joint_speed import SpeedLimit
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
@@ -111,6 +112,41 @@ def test_an_adversary_that_pushes_against_every_wall_never_gets_through(name, dr
         assert now_out <= depth + 1e-3  # between two looks it may bulge by less than a millimetre
         depth = min(depth, now_out)
     assert not judge.violations(start)
+
+
+def push_past_an_end(robot, driver, joint, side):
+    """Push one joint of an FR3 at full speed past the end of its range; where it stops, and the judge's findings."""
+    safety, judge, position = SafetyFilter(robot), Judge("fr3", driver), robot.home.copy()
+    end = (robot.position_high if side > 0 else robot.position_low)[joint]
+    position[joint] = end - side
+    start, target = position, position + 2.0 * side * np.eye(7)[joint]
+    for k in range(60):
+        now = 10.0 + k * PERIOD
+        judge.hear(safety.filter(ArmState(position, np.zeros(7), now), target, now), now)
+        position = safety.reference(now)
+    return abs(position[joint] - end), judge.violations(start)
+
+
+WIDE = {"workspace_low": np.full(3, -2.0), "workspace_high": np.full(3, 2.0)}
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("joint", [0, 2, 4, 5, 6])  # the others would meet the table
+def test_towards_a_joints_end_an_fr3_brakes_ahead_of_its_falling_limit_and_gets_there(joint, side, driver):
+    missing, violations = push_past_an_end(dataclasses.replace(ROBOTS["fr3", driver], **WIDE), driver, joint, side)
+    assert not violations
+    assert missing < 0.02
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("joint", [0, 4, 6])
+def test_a_filter_that_knows_only_the_highest_velocity_is_found_out_near_a_joints_end(joint, driver):
+    robot = ROBOTS["fr3", driver]
+    ignorant = dataclasses.replace(robot, speed_limit=SpeedLimit.constant(robot.velocity), **WIDE)
+    _, violations = push_past_an_end(ignorant, driver, joint, 1.0)
+    assert {violation.kind for violation in violations} == {"velocity"}
+    assert {violation.joint for violation in violations} == {joint}
 
 
 def test_a_harmless_proposal_passes_untouched():

@@ -20,7 +20,7 @@ from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument, check_value
         ("algorithm", "omop", r"algorithm:=omop is not possible; did you mean ompo\?"),
         ("namespace", "a b", "namespace:=a b is not possible; use letters, digits and _"),
         ("device", "gpu", "device:=gpu is not possible; known: auto, cpu, cuda, cuda:N"),
-        ("target", "gazebo", "target:=gazebo is not possible; known: auto, panda_gym, mujoco, real"),
+        ("target", "gazebo", "target:=gazebo is not possible; known: auto, panda_gym, mujoco, franka_sim, fci, real"),
     ],
 )
 def test_a_wrong_value_is_refused_by_the_arguments_name(name, value, said):

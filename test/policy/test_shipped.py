@@ -7,8 +7,9 @@ import pytest
 
 from ompo_ros.policy.artifact import policy_bytes
 from ompo_ros.policy.runtime import PolicyRuntime
+from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import FAMILIES, Task
+from ompo_ros.task.tasks import EPISODE_STEPS, FAMILIES, Task
 
 SPEC = importlib.util.spec_from_file_location(
     "export_policies", Path(__file__).parents[2] / "tools" / "export_policies.py"
@@ -23,6 +24,19 @@ def test_a_shipped_policy_is_what_its_networks_are_now(family, task):
     file = export_policies.file_of(family, task)
     assert not export_policies.is_stale(file, export_policies.policy_of(family, task)), "run tools/export_policies.py"
     assert PolicyRuntime(policy_bytes(file), Task(task, "dense").on(load_robot(family))).version == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("domain", ["nominal", "randomized"])
+def test_the_shipped_policy_of_an_arm_reaches_its_goals_within_that_arms_limits(family, domain):
+    robot, episodes = load_robot(family), 20
+    env = PandaVectorEnv(episodes, "reach", "dense", domain, limits=robot)
+    file = export_policies.file_of(family, "reach")
+    runtime = PolicyRuntime(policy_bytes(file), Task("reach", "dense").on(robot), batch=episodes)
+    obs, info = env.reset(seed=500)
+    for _ in range(EPISODE_STEPS):
+        obs, _, _, _, info = env.step(runtime.act(obs))
+    assert info["is_success"].mean() >= 0.95
 
 
 def test_other_weights_another_arm_and_a_broken_file_are_stale(tmp_path):

@@ -3,6 +3,8 @@
 import rclpy
 from rclpy.node import Node
 
+from ompo_ros.nodes.fci_driver import FciDriver
+from ompo_ros.nodes.franka_sim import FrankaSim
 from ompo_ros.nodes.identifier import Identifier
 from ompo_ros.nodes.learner import Learner
 from ompo_ros.nodes.monitor import Monitor
@@ -19,6 +21,8 @@ from ompo_ros.nodes.wire.only_one import default_name
 KINDS = {
     default_name(kind.__name__): kind
     for kind in (
+        FciDriver,
+        FrankaSim,
         Identifier,
         Learner,
         Monitor,
@@ -32,6 +36,9 @@ KINDS = {
         TransitionMonitor,
     )
 }
+
+
+NEED_A_ROBOT = {"fci_driver", "franka_sim"}  # or start one
 
 
 def make_node(name: str, **given) -> Node:

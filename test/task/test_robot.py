@@ -20,6 +20,36 @@ def test_the_panda_preset_is_the_panda_of_the_worlds():
     np.testing.assert_array_equal(robot.velocity, JOINT_SPEED)
 
 
+@pytest.mark.parametrize(
+    ("joint", "position", "down", "up"),  # worked out from libfranka's rate_limiting.h
+    [
+        (0, 0.0, 2.62, 2.62),
+        (0, 2.5, 2.62, 1.4324),
+        (0, -2.5, 1.4324, 2.62),
+        (1, 1.7, 2.62, 0.4889),
+        (3, -0.5, 2.62, 1.3833),
+        (3, -2.9, 0.7885, 2.62),
+        (5, 0.6, 0.4562, 4.18),
+        (6, 3.0, 5.26, 0.4663),
+        (6, 3.0159, 5.26, 0.0047),
+        (0, 2.7437, 2.62, 0.0),
+    ],
+)
+def test_the_velocity_limits_of_an_fr3_fall_towards_a_joints_end_as_its_maker_says(joint, position, down, up):
+    robot = load_robot("fr3")
+    q = robot.home.copy()
+    q[joint] = position
+    limits = robot.speed_limit.at(robot.speed_limit.distances(q))[:, joint]
+    np.testing.assert_allclose(limits, (down, up), atol=1e-4)
+
+
+def test_the_velocity_limits_of_a_panda_are_the_same_everywhere():
+    robot = load_robot("panda")
+    for q in (robot.position_low, robot.home, robot.position_high):
+        np.testing.assert_array_equal(robot.speed_limit.at(robot.speed_limit.distances(q)), [robot.velocity] * 2)
+
+
+NEAR_ENDS = {"low": [-3.0] * 7, "high": [4.0] * 7, "deceleration": [5.0] * 7, "offset": [0.3] * 7}
 BROKEN = {
     "unknown key": ({"colour": "white"}, "colour"),
     "missing key": ({"jerk": None}, "jerk"),
@@ -27,6 +57,10 @@ BROKEN = {
     "not a number": ({"velocity": ["fast"] * 7}, "velocity"),
     "not finite": ({"acceleration": [float("inf")] * 7}, "acceleration"),
     "zero limit": ({"jerk": [0.0] * 7}, "jerk"),
+    "no torque": ({"torque": [0.0] * 7}, "torque"),
+    "near ends, a part missing": ({"velocity_near_ends": {"low": [-3.0] * 7}}, "velocity_near_ends"),
+    "near ends, no braking": ({"velocity_near_ends": {**NEAR_ENDS, "deceleration": [0.0] * 7}}, "velocity_near_ends"),
+    "near ends, no motion at home": ({"velocity_near_ends": {**NEAR_ENDS, "high": [0.4] * 7}}, "velocity_near_ends"),
     "limits crossed": ({"position_low": [3.0] * 7}, "position"),
     "home beyond a limit": ({"home": [0.0, 0.41, 0.0, 1.0, 0.0, 2.26, 0.79]}, "home"),
     "home outside the workspace": ({"workspace_low": [0.8, -0.5, 0.0]}, "home"),

@@ -68,14 +68,11 @@ def _position_violations(motion: Motion, limits: Limits) -> list[Violation]:
 
 def _difference_violations(motion: Motion, limits: Limits) -> list[Violation]:
     """Velocity, acceleration and jerk as finite differences of the samples, one per millisecond."""
-    found = []
-    values = motion.positions
-    kinds = (
-        ("velocity", limits.velocity, SHARE, 1e-6),
-        ("acceleration", limits.acceleration, SHARE, 1e-3),
-        ("jerk", limits.jerk, JERK_SHARE, 1.0),
-    )
-    for order, (kind, limit, share, noise) in enumerate(kinds, start=1):
+    values = np.diff(motion.positions, axis=0) / TICK
+    halfway = (motion.positions[1:] + motion.positions[:-1]) / 2.0
+    found = _events("velocity", motion.times[1:], limits.velocity_share(halfway, values, SHARE))
+    kinds = (("acceleration", limits.acceleration, SHARE, 1e-3), ("jerk", limits.jerk, JERK_SHARE, 1.0))
+    for order, (kind, limit, share, noise) in enumerate(kinds, start=2):
         values = np.diff(values, axis=0) / TICK
         ratios = (np.abs(values) - noise) / (limit * (1.0 + share))
         found += _events(kind, motion.times[order:], ratios)
@@ -87,9 +84,10 @@ def _step_violations(steps: Sequence[Step], limits: Limits) -> list[Violation]:
         return []
     times = np.array([step.time for step in steps])
     velocities = np.array([step.velocity for step in steps])
+    targets = np.array([step.target for step in steps])
     changes = velocities - np.array([step.velocity_before for step in steps])
     allowed = limits.acceleration * np.array([step.elapsed for step in steps])[:, None]
-    fast = (np.abs(velocities) - 1e-6) / (limits.velocity * (1.0 + SHARE))
+    fast = limits.velocity_share(targets, velocities, SHARE)
     sudden = (np.abs(changes) - 1e-6) / (allowed * (1.0 + SHARE))
     return _events("velocity", times, fast) + _events("acceleration", times, sudden)
 

@@ -24,10 +24,24 @@ class Limits:
     velocity: Array
     acceleration: Array
     jerk: Array
+    near_ends: dict[str, Array]  # how velocity limits fall towards a joint's ends; empty where they do not
     period: float
     is_trajectory: bool
     command_topic: str
     state_topic: str
+
+    def velocity_share(self, positions: Array, velocities: Array, tolerance: float) -> Array:
+        """The used share (n, 7) of the velocity limits, where each velocity is driven; `tolerance` is a share of them.
+
+        A speed of 1e-6 rad/s is rest, also where the limit is zero.
+        """
+        allowed = np.broadcast_to(self.velocity, velocities.shape)
+        if self.near_ends:
+            ends = np.where(velocities > 0.0, self.near_ends["high"] - positions, positions - self.near_ends["low"])
+            root = np.sqrt(2.0 * self.near_ends["deceleration"] * ends.clip(min=0.0))
+            allowed = np.minimum(allowed, (root - self.near_ends["offset"]).clip(min=0.0))
+        result: Array = np.abs(velocities) / (allowed * (1.0 + tolerance) + 1e-6)
+        return result
 
 
 def read_limits(preset: str, driver: str = "") -> Limits:
@@ -36,11 +50,13 @@ def read_limits(preset: str, driver: str = "") -> Limits:
     values = yaml.safe_load(path.read_text())
     topics = values["drivers"][driver or values["driver"]]
     arrays = ("position_low", "position_high", "velocity", "acceleration", "jerk")
+    near_ends = values.get("velocity_near_ends", {})
     return Limits(
         joint_names=tuple(values["joint_names"]),
         period=1.0 / values["control_rate"],
         is_trajectory=topics["command_interface"] == "joint_trajectory",
         command_topic=topics["command_topic"],
         state_topic=topics["state_topic"],
+        near_ends={name: np.array(numbers, dtype=float) for name, numbers in near_ends.items()},
         **{name: np.array(values[name], dtype=float) for name in arrays},
     )

@@ -44,7 +44,8 @@ class JointStates:
         now = self._clock.now() if self._in_step is None else stamp
         try:
             position, velocity = self._reader.read(msg.name, msg.position, msg.velocity)
-            self.state, self.fault, self._heard = ArmState(position, velocity, now), "", time.monotonic()
+            self.state = ArmState(position, velocity, now, self._reader.efforts(msg.effort))
+            self.fault, self._heard = "", time.monotonic()
         except ForeignJointState as error:
             if self.state is None:
                 self.fault = str(error)

@@ -37,7 +37,7 @@ def _declare(node: Node, parameter: Parameter) -> Value:
     unset = parameter.default == ()
     default = RosParameter.Type.DOUBLE_ARRAY if unset else parameter.default
     value = node.declare_parameter(parameter.name, default, _descriptor(parameter)).value
-    return parameter.check(tuple(value or ()) if unset else value)
+    return parameter.check(tuple(value or ()) if isinstance(parameter.default, tuple) else value)
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:

@@ -7,6 +7,7 @@ from typing import Union
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -18,7 +19,8 @@ COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a d
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a joint_state_broadcaster publishes
 _LONGEST = 60.0  # s that a trajectory may take
 
-CommandMessage = Union[Float64MultiArray, JointTrajectory]  # noqa: UP007 - evaluated, and mypy knows neither class
+CommandMessage = Union[Float64MultiArray, JointState, JointTrajectory]  # noqa: UP007 - evaluated, unknown to mypy
+_TYPES = {"forward_command": Float64MultiArray, "joint_state": JointState, "joint_trajectory": JointTrajectory}
 
 
 def state_subscription_qos(robot: Robot) -> QoSProfile:
@@ -35,14 +37,17 @@ def topic_in(namespace: str, topic: str) -> str:
 
 def command_type(robot: Robot) -> type[CommandMessage]:
     """The message class of the driver's command topic."""
-    kind: type[CommandMessage] = Float64MultiArray
-    return kind if robot.driver.command_interface == "forward_command" else JointTrajectory
+    kind: type[CommandMessage] = _TYPES[robot.driver.command_interface]
+    return kind
 
 
 def command_to_msg(robot: Robot, command: SafeCommand, stamp: Time) -> CommandMessage:
     """One setpoint or, for a trajectory controller, the motion to rest; `stamp` is the time of the command's tick."""
     if robot.driver.command_interface == "forward_command":
         return Float64MultiArray(data=command.position.tolist())
+    if robot.driver.command_interface == "joint_state":
+        # No velocity: an impedance controller would go on with the last one after the last message.
+        return JointState(header=Header(stamp=stamp), name=list(robot.joint_names), position=command.position.tolist())
     points = [
         JointTrajectoryPoint(
             positions=knot.position.tolist(),
@@ -62,6 +67,8 @@ def positions_from_msg(robot: Robot, msg: CommandMessage, now: float = 0.0) -> l
     """
     if isinstance(msg, Float64MultiArray):
         return [np.array(msg.data)]
+    if isinstance(msg, JointState):
+        return [np.array(msg.position)]
     if sorted(msg.joint_names) != sorted(robot.joint_names):
         raise ValueError(f"the trajectory names {list(msg.joint_names)}, the arm has {list(robot.joint_names)}")
     if not msg.points or any(len(point.positions) != len(msg.joint_names) for point in msg.points):

@@ -1,0 +1,142 @@
+"""Turns setpoints, a control period apart, into a motion that is continuous in acceleration and within limits.
+
+The motion follows the quadratic B-spline of the setpoints: halfway between two of them it has their mean velocity. It
+therefore needs no more acceleration than the setpoints themselves, and passes none of them by more than it needs to
+brake. Without a newer setpoint it comes to rest at the last one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import ruckig
+
+from ompo_ros.fci.limits import Limits
+from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.robot import JOINTS
+
+CYCLE: Final = 0.001  # s between two commands to the robot
+_LATE: Final = 1.5  # periods; a motion that needs longer to a setpoint stops there, since the next may be anywhere
+_GENTLE: Final = 1.5  # times the mean acceleration to a setpoint: otherwise the profile is short jolts and coasting
+_SLACK: Final = 0.5  # rad/s^2 besides
+_RAMP: Final = 0.125  # share of a period in which a gentle acceleration rises
+_CHECKED: Final = (0.25, 0.5, 0.75)  # of a plan's duration, where its speed is checked against limits that fall
+_CREEP: Final = 0.02  # rad/s; the slowest velocity limit of a joint that coasts to its setpoint
+_STILL: Final = [0.0] * JOINTS
+
+
+class UnfitSetpoint(ValueError):
+    """Not seven finite positions."""
+
+
+class Motion:
+    """The commanded position, velocity and acceleration of every cycle; times are in s of the caller's clock."""
+
+    def __init__(self, limits: Limits, period: float, position: FloatArray) -> None:
+        self._limits, self._period = limits, period
+        self._generator = ruckig.Ruckig(JOINTS)
+        self._plan = ruckig.Trajectory(JOINTS)
+        self._elapsed = 0.0  # s since the plan's start
+        self._coasts = True  # whether the plan ends at rest
+        self._goal = self._last = position.copy()
+        self._last_at = -np.inf
+        self.position: list[float] = position.tolist()
+        self.velocity, self.acceleration = _STILL, _STILL
+        self._plan_rest()
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the arm stands at its last setpoint."""
+        return self._coasts and self._elapsed >= self._plan.duration
+
+    def resume(self, position: list[float], velocity: list[float], acceleration: list[float]) -> None:
+        """Continue from where the robot itself has gone after lost cycles, even if that is faster than allowed."""
+        self.position, self.velocity, self.acceleration = position, velocity, acceleration
+        self._plan_rest()
+
+    def setpoint(self, position: FloatArray, now: float) -> None:
+        """Go for a newer setpoint."""
+        if position.shape != (JOINTS,) or not np.isfinite(position).all():
+            raise UnfitSetpoint(f"a setpoint needs {JOINTS} finite positions, got {position.tolist()}")
+        goal = np.clip(position, self._limits.low, self._limits.high)
+        since = max(now - self._last_at, self._period)
+        velocity = (goal - self._last) / min(since, 10.0 * self._period)
+        self._goal = self._last = goal
+        self._last_at = now
+        if not self._plan_passage(goal, velocity):
+            self._plan_rest()
+
+    def advance(self, seconds: float = CYCLE) -> list[float]:
+        """The position (7,) to command after `seconds`."""
+        self._elapsed += seconds
+        over = self._elapsed - self._plan.duration
+        if over > 0.0 and not self._coasts:
+            self._take(self._plan.duration)
+            self._plan_rest(coast=True)
+            self._elapsed = over
+        self._take(self._elapsed)
+        return self.position
+
+    def _plan_passage(self, goal: FloatArray, velocity: FloatArray) -> bool:
+        """Plan to half a period before `goal` at `velocity`, so that a next setpoint finds the arm moving."""
+        limits, half = self._limits, velocity * (self._period / 2.0)
+        down, up = limits.speeds(np.array(self.position), goal)
+        if (velocity > up).any() or (velocity < -down).any():
+            return False
+        request = self._request(goal - half, velocity.tolist())
+        # Where the limit falls towards a joint's end, the arm arrives faster than it may leave.
+        request.max_velocity = np.maximum(up, self.velocity).tolist()
+        request.min_velocity = np.minimum(-down, self.velocity).tolist()
+        request.minimum_duration = self._period
+        mean = np.abs(velocity - self.velocity) / self._period
+        gentle = np.clip(_GENTLE * mean + _SLACK, np.abs(self.acceleration), limits.acceleration)
+        rate = np.minimum(gentle / (_RAMP * self._period), limits.jerk)
+        for acceleration, jerk in ((gentle, rate), (limits.acceleration, limits.jerk)):
+            request.max_acceleration, request.max_jerk = acceleration.tolist(), jerk.tolist()
+            plan = self._planned(request)
+            if plan is not None and plan.duration < _LATE * self._period and self._keeps_speed(plan):
+                self._plan, self._elapsed, self._coasts = plan, 0.0, False
+                return True
+        return False
+
+    def _keeps_speed(self, plan: ruckig.Trajectory) -> bool:
+        moments = [plan.at_time(share * plan.duration) for share in _CHECKED]
+        positions, velocities = (np.array([moment[i] for moment in moments]) for i in (0, 1))
+        return self._limits.speed.keeps(positions, velocities)
+
+    def _plan_rest(self, *, coast: bool = False) -> None:
+        """Plan to rest at the last setpoint, as fast as allowed or, to coast, no faster than now."""
+        goal, velocity = self._goal, np.array(self.velocity)
+        down, up = self._limits.speeds(np.array(self.position), goal)
+        if coast:
+            down, up = (np.minimum(speed, np.maximum(np.abs(velocity), _CREEP)) for speed in (down, up))
+        request = self._request(goal, _STILL)
+        request.max_velocity, request.min_velocity = up.tolist(), (-down).tolist()
+        request.synchronization = ruckig.Synchronization.No
+        plan = self._planned(request)
+        if plan is None:  # rounding, in rare cases: stop where the arm is
+            request.control_interface = ruckig.ControlInterface.Velocity
+            plan = self._planned(request)
+        if plan is None:
+            raise RuntimeError(f"no motion from {self.position}, {self.velocity}, {self.acceleration}")
+        self._plan, self._elapsed, self._coasts = plan, 0.0, True
+
+    def _planned(self, request: ruckig.InputParameter) -> ruckig.Trajectory | None:
+        plan = ruckig.Trajectory(JOINTS)
+        try:
+            return plan if self._generator.calculate(request, plan) >= 0 else None
+        except ruckig.RuckigError:
+            return None
+
+    def _request(self, goal: FloatArray, velocity: list[float]) -> ruckig.InputParameter:
+        request = ruckig.InputParameter(JOINTS)
+        request.current_position, request.current_velocity = self.position, self.velocity
+        request.current_acceleration = self.acceleration
+        request.target_position, request.target_velocity = goal.tolist(), velocity
+        request.target_acceleration = _STILL
+        request.max_acceleration, request.max_jerk = self._limits.acceleration.tolist(), self._limits.jerk.tolist()
+        return request
+
+    def _take(self, elapsed: float) -> None:
+        self.position, self.velocity, self.acceleration = self._plan.at_time(min(elapsed, self._plan.duration))

@@ -1,0 +1,116 @@
+"""Setpoints become a motion that no rule of the robot's maker stops, whatever they are."""
+
+import numpy as np
+import pytest
+
+from ompo_ros.fci.limits import Limits
+from ompo_ros.fci.motion import CYCLE, Motion, UnfitSetpoint
+from ompo_ros.task.robot import load_robot
+
+pytest.importorskip("ruckig")
+ROBOT = load_robot("fr3")
+LIMITS = Limits.of(ROBOT)
+PERIOD = round(ROBOT.period / CYCLE)  # cycles
+
+
+def played(setpoints, arrivals, cycles, start=ROBOT.home):
+    """The commanded positions of every cycle."""
+    motion = Motion(LIMITS, ROBOT.period, np.array(start))
+    due = dict(zip(arrivals, setpoints, strict=True))
+    path = [np.array(start)] * 3
+    for cycle in range(cycles):
+        if cycle in due:
+            motion.setpoint(due[cycle], cycle * CYCLE)
+        path.append(np.array(motion.advance()))
+    return np.array(path), motion
+
+
+def broken_limits(path):
+    """The limits of the maker that a path breaks, by differences as the robot's own check takes them."""
+    velocity = np.diff(path, axis=0) / CYCLE
+    acceleration = np.diff(velocity, axis=0) / CYCLE
+    jerk = np.diff(acceleration, axis=0) / CYCLE
+    down, up = ROBOT.speed_limit.at(ROBOT.speed_limit.distances(path[1:]))
+    kept = {
+        "position": ((path >= ROBOT.position_low) & (path <= ROBOT.position_high)).all(),
+        "velocity": ((velocity <= up) & (velocity >= -down)).all(),
+        "acceleration": (np.abs(acceleration) <= ROBOT.acceleration).all(),
+        "jerk": (np.abs(jerk) <= ROBOT.jerk).all(),
+    }
+    return [name for name, is_kept in kept.items() if not is_kept]
+
+
+def streams():
+    """Setpoints and the cycles of their arrival, by name."""
+    random = np.random.default_rng(0)
+    count = 100
+    ticks = np.arange(count)
+    regular = ticks * PERIOD
+    sine = ROBOT.home + 0.3 * np.sin(3.0 * ticks[:, None] * ROBOT.period) * [1, -1, 1, 1, -1, 1, 1]
+    return {
+        "smooth": (sine, regular),
+        "jittered": (sine, regular + random.integers(0, PERIOD // 2, count)),
+        "stalling": (sine, regular + np.where(ticks > 40, 300, 0) + np.where(ticks > 60, 90, 0)),
+        "raw": (ROBOT.home + random.uniform(-0.1, 0.1, (count, 7)), regular),
+        "wild": (random.uniform(ROBOT.position_low - 1.0, ROBOT.position_high + 1.0, (count, 7)), regular),
+        "near the ends": (np.where(random.random((count, 7)) < 0.5, LIMITS.low, LIMITS.high) + 0.01, regular),
+    }
+
+
+@pytest.mark.parametrize("name", streams())
+def test_every_stream_of_setpoints_becomes_a_motion_within_the_makers_limits(name):
+    setpoints, arrivals = streams()[name]
+    path, _ = played(setpoints, arrivals.tolist(), int(arrivals[-1]) + 500)
+    assert broken_limits(path) == []
+
+
+def test_setpoints_without_this_motion_break_the_limits():
+    setpoints, _ = streams()["smooth"]
+    assert broken_limits(np.repeat(setpoints, PERIOD, axis=0)) == ["velocity", "acceleration", "jerk"]
+
+
+def test_a_smooth_stream_is_followed_a_period_and_a_half_behind():
+    setpoints, arrivals = streams()["smooth"]
+    path, _ = played(setpoints, arrivals.tolist(), int(arrivals[-1]))
+    behind = path[3 + PERIOD * 3 // 2 :: PERIOD]
+    settled = slice(25, len(behind))
+    assert np.abs(behind[settled] - setpoints[: len(behind)][settled]).max() < 2e-3
+
+
+def test_without_another_setpoint_the_arm_rests_at_the_last_one():
+    setpoints, arrivals = streams()["smooth"]
+    path, motion = played(setpoints[:9], arrivals[:9].tolist(), 1000)
+    assert motion.at_rest
+    np.testing.assert_allclose(path[-1], setpoints[8], atol=1e-9)
+
+
+def test_after_lost_cycles_the_motion_goes_on_from_where_the_robot_went():
+    setpoints, arrivals = streams()["smooth"]
+    path, motion = played(setpoints[:9], arrivals[:9].tolist(), 330)
+    velocity, acceleration, lost = np.array(motion.velocity), np.array(motion.acceleration), 5 * CYCLE
+    gone = path[-1] + velocity * lost + acceleration * lost**2 / 2.0  # as the robot bridges a gap
+    motion.resume(gone.tolist(), (velocity + acceleration * lost).tolist(), acceleration.tolist())
+    before = [gone - (velocity + acceleration * lost) * CYCLE, gone]
+    after = np.array([*before, *(motion.advance() for _ in range(500))])
+    assert broken_limits(after[1:]) == []
+    np.testing.assert_allclose(after[-1], setpoints[8], atol=1e-9)
+
+
+def test_no_state_of_the_arm_keeps_a_setpoint_from_being_reached():
+    random = np.random.default_rng(0)
+    for _ in range(2000):  # of which the planner refuses some
+        velocity, change = random.uniform(-1.0, 1.0), random.uniform(-0.1, 0.1)
+        goal = ROBOT.home + (velocity + change) * 0.06 + random.uniform(-0.005, 0.005)
+        motion = Motion(LIMITS, ROBOT.period, goal - (velocity + change) * 10.0 * ROBOT.period)
+        motion.resume(ROBOT.home.tolist(), [velocity] * 7, [random.uniform(-3.0, 3.0)] * 7)
+        motion.setpoint(goal, 0.0)
+        motion.advance(0.5)
+        motion.advance(0.5)
+        np.testing.assert_allclose(motion.position, goal, atol=1e-6)
+
+
+@pytest.mark.parametrize("setpoint", [np.zeros(6), np.full(7, np.nan), np.full(7, np.inf)])
+def test_a_setpoint_that_is_no_position_is_refused(setpoint):
+    motion = Motion(LIMITS, ROBOT.period, ROBOT.home)
+    with pytest.raises(UnfitSetpoint, match="7 finite positions"):
+        motion.setpoint(setpoint, 0.0)

@@ -1,0 +1,65 @@
+"""The FR3's driver over DDS, on a simulated robot that speaks the maker's protocol."""
+
+import launch_pytest
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from fci_robot import ANOTHER, ROBOT, require_simulator
+from graphs import graph_of, node
+from ompo_msgs.srv import SetEnabled
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
+
+COMMAND_TOPIC = "/ompo/forward_position_controller/commands"
+
+
+@launch_pytest.fixture
+def driven(ros_domain):
+    require_simulator()
+    return graph_of(node("franka_sim", robot_ip=ANOTHER), node("fci_driver", robot_ip=ANOTHER, connect_timeout=60.0))
+
+
+@pytest.mark.launch(fixture=driven)
+def test_the_driver_moves_the_arm_stops_with_it_and_waits_for_its_recovery(probe):
+    states = probe.listen(JointState, "/ompo/joint_states", STATES)
+    reports = probe.listen(DiagnosticArray, "/diagnostics", 10)
+    commands = probe.node.create_publisher(Float64MultiArray, COMMAND_TOPIC, COMMANDS)
+    asked = []
+
+    def on_enabled(request, response):
+        asked.append(request.enabled)
+        return response
+
+    probe.node.create_service(SetEnabled, "~/set_enabled", on_enabled)
+
+    def go(target):
+        """Command a position until the arm is there."""
+
+        def is_there():
+            commands.publish(Float64MultiArray(data=target.tolist()))
+            return states and np.abs(np.array(states[-1].position) - target).max() < 5e-3
+
+        probe.spin_until(is_there)
+
+    def newest():
+        return next((s for r in reversed(reports) for s in r.status if s.name == "/ompo/fci_driver: robot"), None)
+
+    go(ROBOT.home + 0.1)
+    assert list(states[-1].name) == list(ROBOT.joint_names)
+    assert len(states[-1].velocity) == len(states[-1].effort) == 7
+
+    probe.call(SetBool, "/ompo/franka_sim/user_stop", SetBool.Request(data=True))
+    probe.spin_until(lambda: newest() is not None and newest().level == DiagnosticStatus.ERROR)
+    assert newest().message.startswith("user stop")
+    probe.spin_until(lambda: asked == [False])  # whoever commands the arm must be enabled anew
+    answer = probe.call(Trigger, "/ompo/fci_driver/recover", Trigger.Request())
+    assert not answer.success
+    assert "user stop" in answer.message
+
+    probe.call(SetBool, "/ompo/franka_sim/user_stop", SetBool.Request(data=False))
+    probe.spin_until(lambda: probe.call(Trigger, "/ompo/fci_driver/recover", Trigger.Request()).success)
+    probe.spin_until(lambda: newest().level == DiagnosticStatus.OK)
+    go(ROBOT.home)
