@@ -25,7 +25,7 @@ EXTRAS = {
         "PyYAML>=6,<7",
         "scipy>=1.11,<2",
     ],
-    "view": ["mjviser>=0.0.14,<0.1", "mujoco>=3.3,<4", "viser>=1.1,<1.2", "websockets>=14,<17"],
+    "view": ["mjviser>=0.0.14,<0.1", "mujoco>=3.3,<4", "pillow>=10.1,<14", "viser>=1.1,<1.2", "websockets>=14,<17"],
 }
 
 # pip puts console scripts into bin/, where ROS does not look; relative, so that the prefix may move.

@@ -19,7 +19,6 @@ from ompo_ros.sim import gaps
 from ompo_ros.sim.belief import Belief, PredictionError
 from ompo_ros.sim.belief.coordinates import moments, slice_of, to_values
 from ompo_ros.sim.domain import Domain, load_domain
-from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
 REPORTED = (100, 250, 500)
@@ -30,7 +29,7 @@ def follow(simulator: str, domain: Domain, seed: int) -> None:
     """Fit after every episode, as a run does, and print a line per report."""
     rig = make_rig(simulator, domain, seed)
     rig.collector.player.policy = AgentPolicy(shipped_agent(seed))
-    belief = Belief(Task("reach", "dense"), load_robot("panda"), "randomized", seed)
+    belief = Belief(Task("reach", "dense"), "randomized", seed)
     truth = to_values(moments(domain)[0])
     delay = int(domain.drawn["command_delay"].distribution.support[0]) if "command_delay" in domain.drawn else 0
     spent = 0.0

@@ -3,8 +3,8 @@
 Usage: benchmarks/goals.py [--goals N] [--seed N] [--target franka_sim] [ARGUMENT:=VALUE ...]
 
 Every attempt begins where the last one ended. Prints one JSON object: {"goals": .., "reached": .., "worst_mm": ..,
-"stops": .., "late_ticks": .., "ticks": ..}, and what fci_driver counts. `stops` is how often the robot stopped by
-itself, by a reflex or otherwise, as fci_driver reports it; nothing recovers it here.
+"stops": .., "late_ticks": .., "ticks": ..}, and what fci_driver counts. `stops` is how often the robot stopped
+by itself, by a reflex or otherwise, as fci_driver reports it; nothing recovers it here.
 """
 
 from __future__ import annotations

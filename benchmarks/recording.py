@@ -2,17 +2,23 @@
 
 Usage: tools/with_ros python benchmarks/recording.py [--steps 500] [--kills 0] [--seed 0]
 Launches a run as a user does and reads the recorder's processor time from /proc. Lost are transitions that the learner
-took in and the recording does not have. With kills, a recorder alone hears a batch every 20 ms and is killed at random
-moments: how old was the newest batch that its file does not have?
+took in and the recording does not have. With kills, recorders hear an episode every 20 ms and are killed (SIGKILL) at
+random moments: how old was the oldest episode that a file does not have, and does the genuine reader find the same?
+`--steps 0` leaves out the run.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import itertools
 import json
+import math
+import multiprocessing
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +32,7 @@ import numpy as np
 import rclpy
 from mcap.reader import NonSeekingReader
 from ompo_msgs.msg import LearnerStatus, TransitionBatch
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
 from ompo_ros.nodes.wire import qos
@@ -37,6 +44,10 @@ from ompo_ros.transitions import Origin, Transitions
 
 TICK = os.sysconf("SC_CLK_TCK")
 STATUS = "ompo_msgs/msg/LearnerStatus"
+TOLD = ("mb_per_s", "cpu_share", "lost", "kills", "worst_loss_s", "unreadable")
+LONGEST_RUN = 3600.0  # s
+PATIENCE = 120.0  # s for a recorder to come up on a busy machine
+AT_ONCE = 4  # recorders that are fed at a time
 
 
 def main() -> None:
@@ -47,12 +58,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure_run(Path(folder), arguments.steps, arguments.seed)
+        figures = measure_run(Path(folder), arguments.steps, arguments.seed) if arguments.steps else {}
         if arguments.kills:
             figures |= measure_kills(Path(folder) / "kills", arguments.kills, arguments.seed)
     for name, value in figures.items():
         print(f"{name:28} {value:12.4g}")
-    print(json.dumps({name: figures[name] for name in ("mb_per_s", "cpu_share", "lost")}))
+    print(json.dumps({name: figures[name] for name in TOLD if name in figures}))
 
 
 def measure_run(folder: Path, steps: int, seed: int) -> dict[str, float]:
@@ -68,19 +79,33 @@ def measure_run(folder: Path, steps: int, seed: int) -> dict[str, float]:
     ]
     with log.open("wb") as output:
         launch = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        share = recorder_share(launch, log)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(launch.pid, signal.SIGKILL)  # nobody is left of a run that has ended
+    if launch.returncode:
+        sys.exit(f"the run failed:\n{log.read_text(errors='replace')[-3000:]}")
+    return read_run(run_dir) | {"cpu_share": share}
+
+
+def recorder_share(launch: subprocess.Popen[bytes], log: Path) -> float:
+    """Share of a core that the recorder takes until the run ends; its start is not the run's cost."""
+    deadline = time.monotonic() + LONGEST_RUN
     pid, first, last = 0, (0.0, 0.0), (0.0, 0.0)
     while launch.poll() is None:
+        if time.monotonic() > deadline:
+            sys.exit(f"the run did not end within {LONGEST_RUN:g} s:\n{log.read_text(errors='replace')[-3000:]}")
         time.sleep(0.2)
-        found = re.findall(r"\[recorder-\d+\]: process started with pid \[(\d+)\]", log.read_text(errors="replace"))
+        text = log.read_text(errors="replace")
+        found = re.findall(r"\[recorder-\d+\]: process started with pid \[(\d+)\]", text)
         if not found:
             continue
         used = processor_time(int(found[-1]))
-        if used and int(found[-1]) != pid and "recording to" in log.read_text(errors="replace"):
-            pid, first = int(found[-1]), (time.monotonic(), used)  # its start is not the run's cost
+        if used and int(found[-1]) != pid and "recording to" in text:
+            pid, first = int(found[-1]), (time.monotonic(), used)
         last = (time.monotonic(), used) if used and pid else last
-    if launch.returncode:
-        sys.exit(f"the run failed:\n{log.read_text(errors='replace')[-3000:]}")
-    return read_run(run_dir) | {"cpu_share": (last[1] - first[1]) / (last[0] - first[0])}
+    return (last[1] - first[1]) / (last[0] - first[0])
 
 
 def processor_time(pid: int) -> float:
@@ -122,40 +147,81 @@ def read_run(run_dir: Path) -> dict[str, float]:
 
 def measure_kills(folder: Path, kills: int, seed: int) -> dict[str, float]:
     """Kill recorders, each in a namespace of its own, so that none waits for the name of the one before."""
+    multiprocessing.set_start_method("forkserver")  # they import everything once: a start takes moments
+    multiprocessing.set_forkserver_preload(["ompo_ros.nodes.recorder"])
+    os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"  # killed processes leave their shared memory behind
     rclpy.init()
-    rng, worst, unreadable = random.Random(seed), 0.0, 0
-    for number in range(kills):
-        loss, sound = kill_one(folder / str(number), f"/kill_{number}", rng.uniform(0.5, 3.0))
-        worst, unreadable = max(worst, loss), unreadable + (not sound)
-    rclpy.try_shutdown()
-    return {"kills": kills, "worst_loss_s": worst, "unreadable": unreadable}
-
-
-def kill_one(folder: Path, namespace: str, seconds: float) -> tuple[float, bool]:
-    """Age at the kill of the oldest batch that is not in the file, and whether the genuine reader agrees with ours."""
-    node = rclpy.create_node("sender", namespace=namespace)
-    publisher = node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
-    words = ["--ros-args", "-r", f"__ns:={namespace}", "-p", f"run_dir:={folder}"]
-    recorder = subprocess.Popen([sys.executable, "-m", "ompo_ros.nodes.recorder", *words], stderr=subprocess.DEVNULL)
-    while not publisher.get_subscription_count():
+    node, rng, numbers = rclpy.create_node("sender"), random.Random(seed), iter(range(kills))
+    fed: list[Victim] = []
+    losses: list[float] = []
+    unreadable = 0
+    while len(losses) < kills:
+        fed += [Victim(node, folder, n, rng.uniform(0.0, 3.0)) for n in itertools.islice(numbers, AT_ONCE - len(fed))]
+        for victim in [victim for victim in fed if victim.feed()]:
+            fed.remove(victim)
+            loss, sound = victim.verdict()
+            losses.append(loss)
+            unreadable += not sound
+            shutil.rmtree(victim.folder)
         time.sleep(0.02)
-    sent: list[float] = []
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        stamp = node.get_clock().now().to_msg()
-        publisher.publish(
-            transitions_to_msg(small_batch(), collector_id="sender", session=1, sequence=len(sent), stamp=stamp)
-        )
-        sent.append(time.monotonic())
-        time.sleep(0.02)
-    recorder.send_signal(signal.SIGKILL)
-    killed = time.monotonic()
-    recorder.wait()
     node.destroy_node()
-    (file,) = recording_files(folder)
-    kept = {batch.sequence for batch in Recording(file).batches()}
-    missing = [killed - when for number, when in enumerate(sent) if number not in kept]
-    return max(missing, default=0.0), genuine_count(file) == len(kept)
+    rclpy.try_shutdown()
+    return {"kills": kills, "worst_loss_s": max(losses), "unreadable": unreadable}
+
+
+class Victim:
+    """A recorder that hears episodes until it is killed."""
+
+    def __init__(self, node: Node, folder: Path, number: int, seconds: float) -> None:
+        self.folder, self._node, self._seconds = folder / str(number), node, seconds
+        self._publisher = node.create_publisher(TransitionBatch, f"/kill_{number}/target/transitions", qos.TRANSITIONS)
+        words = ["--ros-args", "-r", f"__ns:=/kill_{number}", "-p", f"run_dir:={self.folder}"]
+        self._process = multiprocessing.get_context().Process(target=record, args=(words,))
+        self._process.start()
+        self._sent: list[float] = []
+        self._gives_up = time.monotonic() + PATIENCE
+        self._dies = math.inf
+        self._killed = 0.0
+
+    def feed(self) -> bool:
+        """Send an episode, or kill the recorder when its time has come; whether that is done."""
+        now = time.monotonic()
+        if now >= self._dies:
+            self._process.kill()
+            self._killed = time.monotonic()
+            self._process.join()
+            self._node.destroy_publisher(self._publisher)
+            return True
+        if math.isinf(self._dies) and now > self._gives_up:
+            raise TimeoutError(f"no recorder hears {self._publisher.topic_name}")
+        if self._publisher.get_subscription_count():
+            number, stamp = len(self._sent), self._node.get_clock().now().to_msg()
+            message = transitions_to_msg(small_batch(), collector_id="sender", session=1, sequence=number, stamp=stamp)
+            self._sent.append(time.monotonic())
+            self._publisher.publish(message)
+            if math.isinf(self._dies) and number % 10 == 0 and self._kept():
+                self._dies = now + self._seconds  # discovery is over: from now on everything counts
+        return False
+
+    def _kept(self) -> set[int]:
+        (file,) = recording_files(self.folder)
+        return {batch.sequence for batch in Recording(file).batches()}
+
+    def verdict(self) -> tuple[float, bool]:
+        """Age at the kill of the oldest episode that is not in the file, and whether both readers agree."""
+        kept = self._kept()
+        missing = [
+            self._killed - self._sent[number] for number in range(min(kept), len(self._sent)) if number not in kept
+        ]
+        return max(missing, default=0.0), genuine_count(recording_files(self.folder)[0]) == len(kept)
+
+
+def record(words: list[str]) -> None:
+    """The recorder's process, as its executable starts it."""
+    sys.argv = ["recorder", *words, "--log-level", "error"]
+    from ompo_ros.nodes import recorder
+
+    recorder.main()
 
 
 def genuine_count(file: Path) -> int:

@@ -3,7 +3,8 @@
     pip install .[learning] gymnasium
     python examples/pendulum.py
 
-Takes 20 s on one core. A return above -300 means that the pendulum swings up.
+Takes 20 s on one core. A return above -300 means that the pendulum swings up. The last policy need not be the best
+one: keep a good one by `checkpoint.save` (docs/algorithm.md).
 Agents act in [-1, 1] and learn from Transitions; StepLearner scales the actions and makes the Transitions.
 """
 

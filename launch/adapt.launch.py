@@ -1,5 +1,7 @@
 """Adapts a policy to a robot while it moves: learner, sources, robot or stand-in, target side, or one role of them."""
 
+from pathlib import Path
+
 from launch import LaunchContext, LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnShutdown
@@ -8,7 +10,7 @@ from launch.launch_description_entity import LaunchDescriptionEntity
 from ompo_ros.launching import view
 from ompo_ros.launching.arguments import checked, declare, values_of
 from ompo_ros.launching.files import chosen_target
-from ompo_ros.launching.nodes import arguments_of, include, stay_on_this_machine
+from ompo_ros.launching.nodes import Values, arguments_of, include, rehearse, stay_on_this_machine
 from ompo_ros.launching.run_start import say_how_to_resume, start_of
 
 ROLES = {"learner": ["learner", "recorder"], "source": ["sources"], "target": ["robot_sim", "target"]}
@@ -33,10 +35,20 @@ def note_given(context: LaunchContext, given: set[str]) -> None:
     given.update(values_of(context))
 
 
+def parts_of(values: Values) -> list[str]:
+    """The launch files of this machine's role."""
+    return ROLES.get(values["role"], PARTS)
+
+
+def rehearse_parts(values: Values) -> None:
+    """Let each part make its nodes before any part starts."""
+    rehearse((Path(__file__).with_name(f"{part}.launch.py") for part in parts_of(values)), values)
+
+
 def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEntity]:
     """Start this machine's part of a new run or of one that goes on; nothing where the run is finished already."""
     values = values_of(context)
-    run = start_of({**values, "target": chosen_target(values)}, given)
+    run = start_of({**values, "target": chosen_target(values)}, given, rehearse_parts)
     if run.report:
         return [LogInfo(msg=run.report)]
     values = run.values
@@ -45,8 +57,8 @@ def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEnti
         *(stay_on_this_machine() if on_this_machine else []),
         *(LogInfo(msg=line) for line in run.lines),
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
-        LogInfo(msg=f"run_id {values['run_id'] or '(none)'}"),
+        *([] if values["role"] == "all" else [LogInfo(msg=f"run_id {values['run_id'] or '(none)'}")]),
         RegisterEventHandler(OnShutdown(on_shutdown=lambda event, _: say_how_to_resume(event, values))),
-        *(include(part, values) for part in ROLES.get(values["role"], PARTS)),
+        *(include(part, values) for part in parts_of(values)),
         *view.page(values),
     ]

@@ -1,5 +1,7 @@
 """Runs a policy on a robot without learning; the arm waits to be enabled, then goes to the goals on `goal`."""
 
+from pathlib import Path
+
 from launch import LaunchContext, LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction
 from launch.launch_description_entity import LaunchDescriptionEntity
@@ -18,6 +20,7 @@ from ompo_ros.launching.nodes import (
     lockstep,
     node,
     policy_server,
+    rehearse,
     robot_namespace,
     stay_on_this_machine,
 )
@@ -35,12 +38,13 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Start the controller, and what it needs of server and stand-in."""
     values = values_of(context)
+    check_arm({**values, "target": chosen_target(values)})
     deployment = deployment_of(values)
     values |= {"policy": deployment.policy, "registry_dir": deployment.registry_dir}
     values["target"] = chosen_target(values)
-    check_arm(values)
     if values["run_id"] == "auto":
         values["run_id"] = new_run_id() if deployment.runs_alone else ""
+    rehearse([Path(__file__).with_name("robot_sim.launch.py")], values)
     waits = "" if values["enabled"] == "true" else "; `ompo enable` lets the arm move"
     return [
         *(stay_on_this_machine() if values["target"] != "real" else []),

@@ -19,7 +19,6 @@ ARGUMENTS = (
     "warm_start",
     "device",
     "target_steps",
-    "speed_scale",
     "run_dir",
 )
 
@@ -56,6 +55,5 @@ def identifier(values: Values, folder: str) -> Node:
         **chosen(values, "task", "reward", "robot"),
         "run_dir": folder,
         "seed": int(values["seed"]),
-        "speed_scale": float(values["speed_scale"]),
     }
     return node("identifier", values, parameters, **REPLACED)

@@ -46,6 +46,7 @@ class Transitions:
     step: UInt32Array  # (n,) index within its episode; 0 marks an initial state
     policy_version: UInt32Array  # (n,) the policy that chose the action
     domain_id: UInt32Array  # (n,) the dynamics in force
+    command: Float32Array | None = None  # (n, act_dim) joint positions sent to a driver; None if there was none
 
     def __post_init__(self) -> None:
         for name in ("obs", "action"):
@@ -61,6 +62,8 @@ class Transitions:
             _require_array(name, getattr(self, name), _BOOL, (n,))
         for name in ("step", "policy_version", "domain_id"):
             _require_array(name, getattr(self, name), _UINT32, (n,))
+        if self.command is not None:
+            _require_floats("command", self.command, self.action.shape)
 
     def __len__(self) -> int:
         return int(self.obs.shape[0])

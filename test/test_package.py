@@ -32,7 +32,7 @@ ROSDEP_KEYS = {
     "pytest": "python3-pytest",
     "yaml": "python3-yaml",
 }
-DISTRIBUTIONS = {"panda_gym": "panda-gym"}
+DISTRIBUTIONS = {"panda_gym": "panda-gym", "PIL": "pillow"}
 NO_EXTRA = {"google", "mcap_ros2", "metaworld", "playwright"}  # with onnx; for tests; its own environment; for tests
 
 

@@ -80,3 +80,16 @@ def test_a_sourced_ros_takes_the_place_of_the_wheels(set_up):
     sourced, wheels = ({stage.name for stage in set_up.stages(ros_is_sourced)} for ros_is_sourced in (True, False))
     assert wheels - sourced == {"testing layer", "ros layer", "pip_ros"}
     assert sourced - wheels == {"testing-sourced layer"}
+
+
+def test_the_python_of_an_active_environment_is_known_by_what_its_name_leads_to(set_up, tmp_path):
+    real = tmp_path / "bin" / "python3.11"
+    real.parent.mkdir()
+    real.touch()
+    (tmp_path / "bin" / "python3").symlink_to(real)
+    set_up.VENV, set_up.STAMPS = tmp_path / ".venv", tmp_path / "stamps"
+    set_up.STAMPS.mkdir()
+    for name in ("python3", "python3.11"):
+        set_up.BASE_PYTHON = str(tmp_path / "bin" / name)
+        set_up.make_venv(False)
+    assert len(set_up.run.calls) == 1

@@ -121,7 +121,7 @@ def run(name: str, command: list[str | Path]) -> None:
 
 def make_venv(ros_is_sourced: bool) -> None:
     """A fresh environment, unless one made by the same Python for the same kind of ROS is there."""
-    wanted = f"{BASE_PYTHON} {sys.version} {'sourced' if ros_is_sourced else 'wheels'}"
+    wanted = f"{Path(BASE_PYTHON).resolve()} {sys.version} {'sourced' if ros_is_sourced else 'wheels'}"
     stamp = STAMPS / "venv.stamp"
     if stamp.exists() and stamp.read_text() == wanted:
         return

@@ -1,6 +1,6 @@
 """`ompo enable`, `ompo disable`, `ompo goal` and `ompo key`: who may move the arm, and where it goes.
 
-Exit codes: 0 done, 1 refused or missed, 2 wrong usage, 3 no arm node answers.
+Exit codes: 0 done, 1 refused, missed or not begun, 2 wrong usage, 3 no arm node answers.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ def _set_enabled(arguments: argparse.Namespace) -> int:
 
 def _send_goal(arguments: argparse.Namespace) -> int:
     try:
-        from ompo_ros.nodes.wire.goal_client import GoalClient, RefusedGoal
+        from ompo_ros.nodes.wire.goal_client import STANDS, GoalClient, RefusedGoal
     except ImportError as error:
         raise ConnectionError(f"no ROS 2 here to reach an arm node ({error})") from error
     missed = False
     try:
         for line in GoalClient(arguments.namespace).send((arguments.x, arguments.y, arguments.z)):
             print(line, flush=True)
-            missed = " missed: " in line
+            missed = " missed: " in line or line.startswith(STANDS)
     except RefusedGoal as refusal:
         print(f"ompo: {refusal}", file=sys.stderr)
         return REFUSED

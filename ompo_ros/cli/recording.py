@@ -1,4 +1,4 @@
-"""`ompo recording`: show, replay and extract the recording of a run.
+"""`ompo recording`: show, replay, extract and picture the recording of a run.
 
 Exit codes: 0 done, 1 the recording or the request is refused, 2 wrong usage, 3 no ROS 2 to play it on.
 """
@@ -20,7 +20,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     extract = verbs.add_parser("extract", help="transitions as npz, joint motion as csv, episodes for LeRobot")
     extract.add_argument("form", choices=FORMS)
     extract.add_argument("out", type=Path, help="file to write; for lerobot, a new folder")
-    for verb in (info, replay, extract):
+    picture = verbs.add_parser("picture", help="first and last evaluation side by side, as a moving picture")
+    picture.add_argument("--goals", type=_goals, default=4, help="goals to show (default: 4)")
+    picture.add_argument("out", type=Path, help="GIF to write")
+    for verb in (info, replay, extract, picture):
         verb.add_argument("paths", type=Path, nargs="+", metavar="path", help="a recording, or the folder of a run")
         verb.set_defaults(run=_run)
 
@@ -32,6 +35,12 @@ def _run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise OSError(f"{error}: pip install 'ompo_ros[recording]'") from error
     return run(arguments)
+
+
+def _goals(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of goals: 1 to 100")
+    return int(text)
 
 
 def _speed(text: str) -> float:

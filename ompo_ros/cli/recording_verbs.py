@@ -11,8 +11,11 @@ from ompo_ros.policy.records import plain
 from ompo_ros.recording import Recording, UnusableRecording, recording_files
 from ompo_ros.recording.batches import KIND, batch_from_bytes
 from ompo_ros.recording.cdr import BrokenMessage
+from ompo_ros.recording.evaluations import first_and_last
 from ompo_ros.recording.extract import write_joint_csv, write_npz
 from ompo_ros.recording.reader import lost_batches
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData
 
 DONE, REFUSED = 0, 1
@@ -21,7 +24,7 @@ Recordings = list[Recording]
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a verb; a refused recording becomes a sentence and an exit code, a damaged one a warning."""
-    verb = {"info": _info, "replay": _replay, "extract": _extract}[arguments.verb]
+    verb = {"info": _info, "replay": _replay, "extract": _extract, "picture": _picture}[arguments.verb]
     try:
         recordings = [Recording(file) for path in arguments.paths for file in recording_files(path)]
         code = verb(arguments, recordings)
@@ -99,6 +102,22 @@ def _extract(arguments: argparse.Namespace, recordings: Recordings) -> int:
         except ImportError as error:
             raise UnusableRecording(f"{error}: pip install 'ompo_ros[lerobot]'") from error
         print(f"{arguments.out}: {write_lerobot(recordings, arguments.out)} episodes")
+    return DONE
+
+
+def _picture(arguments: argparse.Namespace, recordings: Recordings) -> int:
+    try:
+        from ompo_ros.monitor.picture import NoBrowser, draw
+    except ImportError as error:
+        raise UnusableRecording(f"{error}: pip install 'ompo_ros[view]'") from error
+    comparison = first_and_last(recordings, arguments.goals)
+    contract = recordings[0].contract
+    task, robot = Task(*contract.task.split("_")), load_robot(contract.robot)
+    try:
+        frames = draw(comparison, robot, task, arguments.out, print)
+    except NoBrowser as error:
+        raise UnusableRecording(str(error)) from error
+    print(f"{arguments.out}: {frames} frames, {arguments.out.stat().st_size // 1024} kB")
     return DONE
 
 

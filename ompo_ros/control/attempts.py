@@ -22,6 +22,7 @@ class Attempts:
         self.goal = check_goal(task, goal)
         self.outcome = ""  # of the last goal that was sent, once it is judged
         self.is_under_way = False  # whether the goal was sent and is not yet judged
+        self.held_back = 0  # commands of the current attempt that the workspace limit changed
         self._attempt: EpisodeRecorder | None = None
         self._goals = self._made = self._successes = 0
 
@@ -40,7 +41,7 @@ class Attempts:
         if not self.is_under_way:
             return None
         if self._attempt is None:
-            self._attempt = EpisodeRecorder(self._task, deterministic=True)
+            self._attempt, self.held_back = EpisodeRecorder(self._task, deterministic=True), 0
         if not self._attempt.observe(obs):
             return None
         finished, self._attempt, self.is_under_way = self._attempt.finish(), None, False
@@ -48,6 +49,8 @@ class Attempts:
         self._successes += finished.success
         distance, what = 1e3 * float(self._task.distance(obs)), "reached" if finished.success else "missed"
         self.outcome = f"{what}: {distance:.0f} mm away after {finished.steps} steps"
+        if not finished.success and self.held_back > finished.steps // 2:
+            self.outcome += f"; the workspace limit changed {self.held_back} commands"
         return finished
 
     def act(self, action: FloatArray, policy_version: int) -> None:

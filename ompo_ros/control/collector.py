@@ -125,7 +125,10 @@ class Collector:
     def _play(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
         step = self.player.step(state, cube, now)
         if not isinstance(step, PlayedEpisode):
-            return self._send(state, state.position + INCREMENT * step, now)
+            tick = self._send(state, state.position + INCREMENT * step, now)
+            if tick.command is not None:
+                self.player.sent(tick.command.position)
+            return tick
         self._stops = 0
         if not self.player.has_work:
             return Tick(self._stop(CollectorPhase.IDLE, "", state, now).command, step)

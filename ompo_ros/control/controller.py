@@ -14,7 +14,7 @@ from ompo_ros.control.blend import Blend
 from ompo_ros.control.cadence import Durations
 from ompo_ros.control.motion import NO_CUBE, Motion, Tick
 from ompo_ros.control.observation import observe
-from ompo_ros.control.safety import ArmState
+from ompo_ros.control.safety import ArmState, Reason
 from ompo_ros.task.acting import Policy
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import Robot
@@ -142,6 +142,8 @@ class Controller:
         action = self._blend.towards(wanted, starts=starts)
         self._attempts.act(action, policy.version)
         command, why = self.motion.propose(state, state.position + INCREMENT * action, now)
+        if command is not None and Reason.WORKSPACE in command.reasons:
+            self._attempts.held_back += 1
         if why:
             self._stopped_by = why
             self._halt(ControllerPhase.STOPPED, why)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ompo_ros.task.acting import EpisodeResult
+from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
@@ -29,6 +30,7 @@ class EpisodeRecorder:
     observations: list[Float32Array] = field(default_factory=list)
     actions: list[Float32Array] = field(default_factory=list)
     versions: list[int] = field(default_factory=list)
+    commands: list[FloatArray] = field(default_factory=list)
 
     def observe(self, obs: Float32Array) -> bool:
         """Add the observation after the last action; True when the episode's time is over."""
@@ -39,6 +41,10 @@ class EpisodeRecorder:
         """Record the action chosen at the last observation."""
         self.actions.append(np.array(action, dtype=np.float32))
         self.versions.append(policy_version)
+
+    def send(self, command: FloatArray) -> None:
+        """Record the joint positions (7,) that the last action led to."""
+        self.commands.append(command)
 
     def finish(self) -> PlayedEpisode:
         """Close a whole episode; its last transition is truncated, since the arm's tasks end only by time."""
@@ -56,6 +62,7 @@ class EpisodeRecorder:
             step=np.arange(n, dtype=np.uint32),
             policy_version=np.array(self.versions, dtype=np.uint32),
             domain_id=np.full(n, TARGET_DOMAIN, dtype=np.uint32),
+            command=np.stack(self.commands).astype(np.float32) if len(self.commands) == n else None,
         )
         return self._played(reward, bool(self.task.is_success(obs[-1])), transitions)
 

@@ -99,6 +99,11 @@ class Player:
         episode.act(action, version)
         return action.astype(np.float64)
 
+    def sent(self, command: FloatArray) -> None:
+        """Record the joint positions (7,) sent for the last action."""
+        if self._episode is not None:
+            self._episode.send(command)
+
     def drop(self) -> PlayedEpisode | None:
         """Interrupt the current episode, if there is one."""
         if self._episode is None:

@@ -41,7 +41,7 @@ _LAG: Final = 0.03  # s by which the arm follows its driver
 _ON_THE_WAY: Final = 0.01  # s that a message may take
 _TABLE_EVERY: Final = 10  # samples between two checks against the table
 _ABOVE: Final = 0.02  # m above the table that an arm starts
-_CLOCKS: Final = (-3600.0, -1.0, 0.5, 3600.0)  # s by which the machine's clock is set
+_CLOCKS: Final = (-3600 * 10**9, -(10**9), 5 * 10**8, 3600 * 10**9)  # ns by which the machine's clock is set
 
 
 class Noise:
@@ -100,7 +100,7 @@ class Stretch:
         drawn = self.robot.home + self.rng.uniform(-0.3, 0.3, 7)
         self.start = drawn if _height(drawn) > _ABOVE else self.robot.home
         self.now = 100.0
-        self._wall = 1e9  # offset of the machine's clock from the control clock
+        self._wall = 10**18  # ns from the control clock to the machine's
         self._measured = self.start
         self._blocked_until = self._silent_until = -np.inf
 
@@ -131,7 +131,7 @@ class Stretch:
         if rng.random() < 0.003:
             self._silent_until = self.now + rng.uniform(0.05, 1.0)
         if rng.random() < 0.003:
-            self._wall += rng.choice(_CLOCKS)
+            self._wall += int(rng.choice(_CLOCKS))
         if rng.random() < 0.002:
             controller.enabled = False
         elif not controller.enabled or "until enabled" in controller.phase.value:
@@ -158,9 +158,10 @@ class Stretch:
         points = tuple(
             Point(knot.time - command.time, knot.position, knot.velocity, knot.acceleration) for knot in command.knots
         )
-        # Stamp and driver both use the machine's clock.
-        stamp, arrival = self._wall + command.time, sent + self.rng.uniform(0.0, _ON_THE_WAY)
-        self.commands.append(Command(arrival, points, arrival - (self._wall + arrival - stamp)))
+        arrival = sent + self.rng.uniform(0.0, _ON_THE_WAY)
+        # Stamp and driver both use the machine's clock, in whole nanoseconds as in a message.
+        stamp, heard = (self._wall + round(time * 1e9) for time in (command.time, arrival))
+        self.commands.append(Command(arrival, points, arrival - (heard - stamp) * 1e-9))
 
 
 def hostile(robot: str, driver: str, stretches: Iterable[int], seed: int) -> tuple[int, list[Violation]]:

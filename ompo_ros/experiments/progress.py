@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ompo_ros.experiments.record import RunRecord, Sample
+from ompo_ros.experiments.record import WINDOW, RunRecord, Sample
 
 _BAR = 20  # characters
 
@@ -58,14 +58,14 @@ def exploring(record: RunRecord, updates_due: int) -> Progress:
     left = (record.target_steps - sample.target_steps) / pace if pace and record.target_steps else math.nan
     done = sample.target_steps / record.target_steps if record.target_steps else None
     episodes = f"{record.episodes} episode{'' if record.episodes == 1 else 's'}"
-    return Progress(f"{_steps(sample, record)}, {episodes}", done, (*_figures(record, sample), *_time_left(left)))
+    return Progress(f"{_steps(sample, record)}, {episodes}", done, (*_time_left(left), *_figures(record, sample)))
 
 
 def _catching_up(record: RunRecord, sample: Sample, due: int) -> Progress:
     rate = sample.updates_per_second
     stage = f"{_steps(sample, record)} taken, catching up {due} updates"
     done = sample.updates / (sample.updates + due) if due else 1.0
-    return Progress(stage, done, (*_figures(record, sample), *_time_left(due / rate if rate > 0 else math.nan)))
+    return Progress(stage, done, (*_time_left(due / rate if rate > 0 else math.nan), *_figures(record, sample)))
 
 
 def _steps(sample: Sample, record: RunRecord) -> str:
@@ -73,17 +73,22 @@ def _steps(sample: Sample, record: RunRecord) -> str:
 
 
 def _figures(record: RunRecord, sample: Sample) -> tuple[str, ...]:
-    """Those that are known already."""
+    """Those that are known already, what matters most first: a narrow terminal shows no more."""
     success, value = record.now
-    first_success, _ = record.at_start
     gap = sample.r_local - sample.r_global
     figures = {
-        f"success {success:.0%} (first {first_success:.0%}), return {value:.2f}": success,
+        f"success {success:.0%}{_at_first(record)}": success,
+        f"policy {sample.policy_version}": sample.policy_version,
         f"gap {gap:+.2f}": gap,
         f"{sample.updates_per_second:.0f} updates/s": sample.updates_per_second,
-        f"policy {sample.policy_version}": sample.policy_version,
+        f"return {value:.2f}": value,
     }
     return tuple(text for text, figure in figures.items() if not math.isnan(figure))
+
+
+def _at_first(record: RunRecord) -> str:
+    """The success that exploration began with, once the latest episodes are others."""
+    return f" ({record.at_start[0]:.0%} at first)" if record.episodes > WINDOW else ""
 
 
 def _time_left(seconds: float) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def make_rehearsal(
     if pretrained != "none":
         load_networks(agent, resource_path(pretrained))
     env = PandaVectorEnv(ARMS, task.name, task.reward, SOURCE_DOMAIN, threads=1, limits=robot)
-    sources = Sources(env, seed, Belief(task, robot, SOURCE_DOMAIN, seed) if belief else None)
+    sources = Sources(env, seed, Belief(task, SOURCE_DOMAIN, seed) if belief else None)
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     return Rig(arm, Collector(robot, task, seed=seed)), agent, sources
 

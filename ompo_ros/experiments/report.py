@@ -15,6 +15,7 @@ from ompo_ros.experiments.run_folder import REPORT, RunFolder
 from ompo_ros.experiments.verdict import verdict
 from ompo_ros.files import write_whole
 
+_ARM = {"task": "reach", "reward": "dense", "robot": "panda", "driver": "", "target": "", "target_domain": "nominal"}
 POINTS = 2000  # of a curve at most: more than the picture shows
 
 
@@ -92,22 +93,35 @@ def report(record: RunRecord, settings: Mapping[str, object]) -> str:
             f"{last.source_steps} source steps, {last.updates} updates, {last.seconds:.0f} s.",
             "",
         ]
-    lines += [*_next(record), "README.md in this folder says what each file and each column of the tables is.", ""]
+    lines += [
+        *_next(record, settings),
+        "README.md in this folder says what each file and each column of the tables is.",
+        "",
+    ]
     lines += ["| setting | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in settings.items()), ""]
     return "\n".join(lines)
 
 
-def _next(record: RunRecord) -> list[str]:
-    """What to do with the result."""
+def _next(record: RunRecord, settings: Mapping[str, object]) -> list[str]:
+    """What to do with the result, on the arm that it was adapted to."""
     if record.after is None or record.judgement is None:
         return []
     lines = [f"Policy {record.after.policy_version} {record.judgement}.", ""]
     if record.judgement.stable:
         lines += ["Run it, from this folder:", "", "```"]
-        lines += ["ros2 launch ompo_ros deploy.launch.py registry_dir:=policies", "ompo enable", "ompo goal X Y Z"]
+        lines += [f"ros2 launch ompo_ros deploy.launch.py registry_dir:=policies{_same_arm(settings)}"]
+        lines += ["ompo enable", "ompo goal X Y Z"]
         return [*lines, "```", ""]
     activate = f"`ompo policy activate {record.after.policy_version} --registry policies`"
     return [*lines, f"{activate}, from this folder, makes it stable all the same.", ""]
+
+
+def _same_arm(settings: Mapping[str, object]) -> str:
+    """The arguments that lead a deployment to the run's arm, where they are not its defaults."""
+    given = {name: settings.get(name, default) for name, default in _ARM.items()}
+    if given["target"] == "real":
+        del given["target_domain"]
+    return "".join(f" {name}:={value}" for name, value in given.items() if value != _ARM[name])
 
 
 def _shown(evaluation: RecordedEvaluation | None) -> str:

@@ -36,6 +36,7 @@ _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is anoth
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
 _AFTER_LOSS: Final = 3  # cycles from a lost one on, whose mean velocities enter the robot's next differences
+_SAME: Final = 5e-7  # rad; states have single precision
 
 
 class Loop:
@@ -124,7 +125,7 @@ class Loop:
         state, _ = control.readOnce()
         motion = Motion(self._limits, self._period, np.array(state.q_d))
         self._phase, rested = Phase.FOLLOWING, 0.0
-        unsure = 0  # cycles in which the robot's own state counts, not ours
+        unsure = 0  # cycles in which the robot's own velocity counts, not ours
         for cycle in itertools.count():
             if self._setpoint is not None and cycle >= _BEGIN:
                 motion.setpoint(self._setpoint, self._heard)
@@ -141,9 +142,9 @@ class Loop:
             state, duration = control.readOnce()
             missed += max(round(duration.to_sec() / CYCLE) - 1, 0)
             self._lost += missed
-            unsure = _AFTER_LOSS if missed > 0 else max(unsure - 1, 0)
+            unsure = _AFTER_LOSS if missed else max(unsure - 1, 0)
             if unsure:
-                motion.resume(state.q_d, _present_velocity(state), state.ddq_d)
+                _catch_up(motion, state, missed * CYCLE)
             self._look_at(state)
             self._hear()
         self._phase = Phase.WAITING
@@ -220,6 +221,15 @@ class Loop:
 def _present_velocity(state: fci.RobotState) -> list[float]:
     """The robot's own are differences of its last two positions, which is the velocity half a cycle ago."""
     return [dq + ddq * CYCLE / 2.0 for dq, ddq in zip(state.dq_d, state.ddq_d, strict=True)]
+
+
+def _catch_up(motion: Motion, state: fci.RobotState, lost: float) -> None:
+    """Go on from the robot's own state after lost seconds; later only if it has our last command already.
+
+    The robot compares with its mean velocity over the lost cycles, which it reports with that command.
+    """
+    if lost or np.abs(np.subtract(motion.position, state.q_d)).max() < _SAME:
+        motion.resume(state.q_d, _present_velocity(state), state.ddq_d)
 
 
 def _name_of(error: Exception, robot: fci.Robot) -> str:

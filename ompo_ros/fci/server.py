@@ -5,6 +5,7 @@ reflex; its end ends the server. The word `ready` on the standard output says th
 """
 
 import contextlib
+import gc
 import json
 import logging
 import os
@@ -24,6 +25,7 @@ NOMINAL_GRAVITY = 9.81
 PAYLOAD_RADIUS = 0.04  # m; the payload is a solid ball
 LINKS = [*(f"fr3_link{i}" for i in range(1, 8)), "hand"]
 JOINT_OF_LINK = [0, 1, 2, 3, 4, 5, 6, 6]  # the hand is scaled with the last link
+SWITCH = 1e-4  # s; by default a thread may keep the others waiting for five cycles
 PRIORITY = 55  # below the driver's loop, which must answer within a cycle
 JOINT_REFLEX = 6  # of the protocol's list of errors
 
@@ -129,6 +131,8 @@ def listen(server: Server, lines: TextIO) -> None:
 
 def main() -> None:
     """Serve until the standard input ends; a robot keeps its own time, whatever else the machine does."""
+    sys.setswitchinterval(SWITCH)
+    gc.disable()
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     settings = json.loads(sys.argv[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,10 @@ from ompo_ros.spelling import meant
 from ompo_ros.task.tasks import REWARDS, TASKS
 
 _FLAG = ("true", "false")
+_FORMS = {  # arguments that are no number and have no list of choices, each with what it may look like
+    "namespace": (re.compile(r"/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?"), "use letters, digits and _, no digit first"),
+    "device": (re.compile(r"auto|cpu|cuda(:\d+)?"), "known: auto, cpu, cuda, cuda:N"),
+}
 OVER_FCI = ("franka_sim", "fci")  # targets that are driven by the maker's own protocol
 
 
@@ -158,13 +163,16 @@ def _typed(words: Sequence[str], file: str) -> list[str] | None:
 
 
 def check_values(values: Mapping[str, str]) -> None:
-    """Refuse a value that is none of an argument's choices, or no number of its range."""
+    """Refuse a value that is none of an argument's choices, no number of its range, or has not its form."""
     for name, value in values.items():
         choices = ARGUMENTS[name].choices
         if choices and value not in choices:
             raise InvalidArgument(f"{name}:={value} is not possible; {meant(value, choices)}")
         if name in _NUMBERS:
             _check_number(name, value, _NUMBERS[name])
+        form, advice = _FORMS.get(name, (None, ""))
+        if form is not None and not form.fullmatch(value):
+            raise InvalidArgument(f"{name}:={value} is not possible; {advice}")
 
 
 def _check_number(name: str, value: str, parameter: Parameter) -> None:
@@ -172,6 +180,6 @@ def _check_number(name: str, value: str, parameter: Parameter) -> None:
     try:
         parameter.check(int(value) if whole else float(value))
     except InvalidParameter as error:
-        raise InvalidArgument(f"{name}:={value} is not within [{parameter.low:g}, {parameter.high:g}]") from error
+        raise InvalidArgument(f"{name}:={value} is not within [{parameter.low:.15g}, {parameter.high:.15g}]") from error
     except ValueError as error:
         raise InvalidArgument(f"{name}:={value} is no {'whole ' if whole else ''}number") from error

@@ -84,4 +84,4 @@ def _node(event: ProcessExited) -> str:
 
 
 def _end(reason: str) -> list[LaunchDescriptionEntity]:
-    return [LogInfo(msg=f"ending: {reason}"), Shutdown(reason=reason)]  # launch does not log the reason
+    return [LogInfo(msg=f"{screen.ENDING}{reason}"), Shutdown(reason=reason)]  # launch does not log the reason

@@ -47,7 +47,7 @@ def check_arm(values: Mapping[str, str]) -> None:
     _check("driver", lambda name: load_robot(values["robot"], name), values)
     check_franka(values)
     if values["target"] not in ("real", "fci"):
-        _check("target_domain", lambda name: _load("domain", name), values)
+        _check("target_domain", lambda name: _load_target(name, values["target"]), values)
 
 
 def check_files(values: Mapping[str, str], parameters: ParameterFile) -> None:
@@ -55,6 +55,7 @@ def check_files(values: Mapping[str, str], parameters: ParameterFile) -> None:
     check_arm(values)
     if values["role"] in ("all", "learner"):
         pretrained_networks(values)
+        _check("warm_start", _find_recordings, values)
     for key, kind, name in parameters.named():
         try:
             _load(kind, name)
@@ -65,7 +66,7 @@ def check_files(values: Mapping[str, str], parameters: ParameterFile) -> None:
 def _check(argument: str, load: Callable[[str], object], values: Mapping[str, str]) -> None:
     try:
         load(values[argument])
-    except ConfigFileError as error:
+    except ValueError as error:
         raise InvalidArgument(f"{argument}:={values[argument]} is not possible; {error}") from error
 
 
@@ -76,3 +77,21 @@ def _load(kind: str, name: str) -> None:
         from ompo_ros.sim.domain import load_domain  # a machine with the real robot needs no simulator
 
         load_domain(name)
+
+
+def _load_target(name: str, simulator: str) -> None:
+    from ompo_ros.sim.domain import load_domain
+    from ompo_ros.sim.parameters import require_expressible
+
+    domain = load_domain(name)
+    if simulator == "panda_gym":
+        require_expressible(domain.changed)
+
+
+def _find_recordings(paths: str) -> None:
+    """Whether each can be opened is for the learner to find out: that may take minutes."""
+    if paths:
+        from ompo_ros.recording import recording_files  # needs mcap, which other launches do not
+
+        for path in paths.split(","):
+            recording_files(Path(path))

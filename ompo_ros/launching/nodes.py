@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -24,7 +26,7 @@ from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.substitutions import FindPackageShare
 
 from ompo_ros.launching import endings
-from ompo_ros.launching.arguments import COMMON, declare, values_of
+from ompo_ros.launching.arguments import COMMON, checked, declare, values_of
 from ompo_ros.launching.parameter_file import read_parameters
 from ompo_ros.launching.screen import is_terminal
 from ompo_ros.nodes.all_parameters import NODES
@@ -41,7 +43,19 @@ _OF_A_RUN = [name for name, kind in NODES.items() if any(own.name == "run_id" fo
 
 def part(names: Iterable[str], start: Callable[[Values], list[Node]]) -> LaunchDescription:
     """A launch file that takes these arguments besides the common ones, and starts the nodes they lead to."""
-    return LaunchDescription([*declare(*names, *COMMON), OpaqueFunction(function=_start, args=[start])])
+    declared = checked(inspect.getfile(start), declare(*names, *COMMON))
+    return LaunchDescription([*declared, OpaqueFunction(function=_start, args=[start])])
+
+
+def rehearse(files: Iterable[Path], values: Values) -> None:
+    """Make the nodes of launch files without starting them: a parameter file that sets too much is refused here."""
+    for file in files:
+        spec = importlib.util.spec_from_file_location(file.name.partition(".")[0], file)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{file} is no launch file")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        module.start(values)
 
 
 def _start(context: LaunchContext, start: Callable[[Values], list[Node]]) -> list[LaunchDescriptionEntity]:

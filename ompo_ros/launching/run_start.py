@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 from launch.events import Shutdown
 
 from ompo_ros.experiments import resumption
+from ompo_ros.launching.arguments import InvalidArgument
 from ompo_ros.launching.files import check_files
 from ompo_ros.launching.parameter_file import read_parameters
 from ompo_ros.launching.screen import say_last
@@ -27,15 +28,21 @@ class Start:
     report: str = ""
 
 
-def start_of(values: Mapping[str, str], given: Collection[str]) -> Start:
-    """Take a new run's arguments, or those of the run in the folder but for what was given now."""
+def start_of(
+    values: Mapping[str, str], given: Collection[str], rehearse: Callable[[Mapping[str, str]], None] = lambda _: None
+) -> Start:
+    """Take a new run's arguments, or those of the run in the folder but for what was given now.
+
+    What cannot start, by our checks or in a rehearsal, raises an error and leaves nothing behind.
+    """
     folder = folder_of(values)
     values = {**values, "run_dir": str(folder)}
     _check(folder, values)
     if values["resume"] != "true":
-        return Start(_with_identity(folder, _kept(folder, values)))
+        return Start(_with_identity(folder, _kept(folder, values, rehearse)))
     values, changes = resumption.resumed_arguments(folder, values, given)
     check_files(values, read_parameters(Path(values["params_file"]), values))
+    rehearse(values)
     report = resumption.finished_report(folder, int(values["target_steps"]))
     if report is not None:
         note = f"the run in {folder} is finished; a higher target_steps goes on with it"
@@ -69,15 +76,26 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
         raise RuntimeError(f"{folder} holds a run already: go on with it by resume:=true, or choose another run_dir.")
     if values["resume"] == "true" and not has_run:
         raise RuntimeError(f"{folder} holds no run to resume: give its folder as run_dir:=PATH.")
+    if values["resume"] != "true" and folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
+        raise InvalidArgument(f"run_dir:={folder} holds other files and no run: give a new or an empty folder")
 
 
-def _kept(folder: Path, values: Mapping[str, str]) -> dict[str, str]:
+def _is_ours(folder: Path) -> bool:
+    """Whether a launch left its arguments here; one that was refused by a node is started again in its folder."""
+    return bool(resumption.kept_arguments(folder))
+
+
+def _kept(folder: Path, values: Mapping[str, str], rehearse: Callable[[Mapping[str, str]], None]) -> dict[str, str]:
     """Leave with a new run what it is started with; another role's run in the same folder keeps its own."""
     parameters = read_parameters(Path(values["params_file"]), values)
     check_files(values, parameters)
-    if values["role"] in _OWNERS or not resumption.kept_arguments(folder):
+    rehearse(values)
+    if values["role"] not in _OWNERS and resumption.kept_arguments(folder):
+        return dict(values)
+    try:
         return resumption.keep_start(folder, values, parameters.named_files())
-    return dict(values)
+    except OSError as error:
+        raise InvalidArgument(f"run_dir:={folder} cannot be written: {error.strerror}; choose another one") from error
 
 
 def _with_identity(folder: Path, values: Mapping[str, str]) -> dict[str, str]:

@@ -18,7 +18,10 @@ _NODES: Final = re.compile(r"\[([\w.]+)-\d+\] \[(\w+)\] \[[\d.]+\] \[[^]]*\]: (.
 _LAUNCHS: Final = re.compile(r"\[(\w+)\] \[([\w.]+?)(?:-\d+)?\]: (.*)", re.DOTALL)
 _DIED: Final = re.compile(r"process has died \[pid \d+, exit code (-?\d+),.*", re.DOTALL)
 _HIDDEN: Final = ("process started", "process has finished cleanly", "process[", "sending signal")
+ENDING: Final = "ending: "  # begins what a launch says when it ends by itself
 _FAILED: Final = "Caught exception in launch (see debug for traceback): "
+_BETWEEN: Final = " | "  # between two figures of a line of progress
+_PRINTED: Final = re.compile(r"\[([\w.]+)-\d+\] (.*)")  # what a node prints
 _COLOURS: Final = {"WARN": 33, "WARNING": 33, "ERROR": 31}
 _CYAN: Final = 36
 _REFUSED: Final = 2  # exit code of a node that said why; that is said last
@@ -55,7 +58,9 @@ class Screen(io.TextIOBase):
         if node := _NODES.fullmatch(line):
             name, level, text = node.groups()
             return None if level == "FATAL" else self._coloured(f"{name}: {text}", _COLOURS.get(level))
-        return None if self._is_ending and line.startswith("[") else line  # a node's traceback, stopped at its start
+        if printed := _PRINTED.fullmatch(line):
+            return None if self._is_ending else f"{printed[1]}: {printed[2]}"  # of the end: tracebacks
+        return line
 
     def _of_launch(self, level: str, name: str, text: str) -> str | None:
         colour = _COLOURS.get(level)
@@ -65,8 +70,11 @@ class Screen(io.TextIOBase):
         if text.startswith(_FAILED):
             self._is_ending = True
             return None if _last_words else self._coloured(text.removeprefix(_FAILED), colour)
+        if text.startswith(ENDING):
+            self._is_ending = True
         if died := _DIED.fullmatch(text):
-            return None if int(died[1]) == _REFUSED else self._coloured(f"{name} died, exit code {died[1]}", colour)
+            known = self._is_ending or int(died[1]) == _REFUSED
+            return None if known else self._coloured(f"{name} died, exit code {died[1]}", colour)
         return None if text.startswith(_HIDDEN) else self._coloured(text, colour)
 
     def _coloured(self, text: str, colour: int | None) -> str:
@@ -74,9 +82,17 @@ class Screen(io.TextIOBase):
 
     def _put(self, line: str) -> None:
         """Write a line above the progress."""
-        progress = self._coloured(self._progress[: shutil.get_terminal_size().columns - 1], _CYAN)
+        progress = self._coloured(_fitted(self._progress, shutil.get_terminal_size().columns - 1), _CYAN)
         self._terminal.write(f"\r\x1b[K{line}{progress if self._progress else ''}")
         self._terminal.flush()
+
+
+def _fitted(progress: str, columns: int) -> str:
+    """As many figures as fit, each of them whole."""
+    if len(progress) <= columns:
+        return progress
+    whole, _, _ = progress[: columns + len(_BETWEEN)].rpartition(_BETWEEN)
+    return (whole or progress)[:columns]
 
 
 _screen: Screen | None = None  # a process has one, and ends once

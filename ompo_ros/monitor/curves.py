@@ -59,7 +59,7 @@ class Curves:
     def __init__(self, gui: viser.GuiApi, reasons: Sequence[str]) -> None:
         self._reasons = list(reasons)
         panel = gui.add_panel()
-        with panel.add_tab("Curves"):
+        with panel.add_tab("Curves over minutes"):
             self._success = _Chart(gui, "Success, % of 10 episodes", ("exploring", "evaluated"), percent=True)
             self._return = _Chart(gui, "Return, mean of 10 episodes", ("return",))
             self._r = _Chart(gui, "R of recent (local) and all (global) data", ("local", "global"))

@@ -20,7 +20,7 @@ from ompo_ros.monitor.curves import Curves
 from ompo_ros.monitor.panels import Panels
 from ompo_ros.monitor.press import Act, Press
 from ompo_ros.monitor.run_state import RunState
-from ompo_ros.monitor.scene import ArmScene, clicked_goal
+from ompo_ros.monitor.scene import LOOKS_AT, VIEWPOINT, ArmScene, clicked_goal
 from ompo_ros.task.robot import Robot
 from ompo_ros.task.tasks import Task
 
@@ -55,7 +55,7 @@ class Page:
         server = self._server
         server.gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False)
         server.gui.set_panel_label("OMPO")
-        server.initial_camera.position, server.initial_camera.look_at = (1.3, -1.0, 0.85), (0.38, 0.0, 0.32)
+        server.initial_camera.position, server.initial_camera.look_at = VIEWPOINT, LOOKS_AT
         self.scene = ArmScene(server.scene, robot, task)
         low, high = (float(corner[2]) for corner in task.goal_box)
         self._curves = Curves(server.gui, reasons)

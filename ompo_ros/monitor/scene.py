@@ -15,6 +15,8 @@ from ompo_ros.task.kinematics import FloatArray, end_effector_position
 from ompo_ros.task.robot import Robot
 from ompo_ros.task.tasks import CUBE_HALF, SUCCESS_DISTANCE, Task
 
+VIEWPOINT: Final = (1.3, -1.0, 0.85)  # of whoever opens the page, m
+LOOKS_AT: Final = (0.38, 0.0, 0.32)
 _TRACE: Final = 120  # places of the hand that are kept
 _TRACE_STEP: Final = 2e-3  # m between two of them
 _APART: Final = 0.01  # rad between command and measurement from which the ghost is worth showing
@@ -100,7 +102,13 @@ class ArmScene:
             self._has_trail = True
         elif np.linalg.norm(hand - self._trail[-1]) > _TRACE_STEP:
             self._trail.append(hand)
-            self._trace.points = self._segments()
+        else:
+            return
+        self._trace.points = self._segments()
+
+    def begin_trace(self) -> None:
+        """Have the next posture begin a new trace: the arm was put there."""
+        self._has_trail = False
 
     def show_goal(self, goal: FloatArray) -> None:
         """Show the place (3,) that the arm, or its cube, is to reach; the sphere is where it has."""

@@ -35,7 +35,7 @@ from ompo_ros.transitions import Origin
 _SILENCE: Final = 1.0  # s without a joint state until a node in lockstep brakes
 _REPORT_PERIOD: Final = 1.0  # s
 _FIGURES: Final = re.compile(r"[\d.]+")  # in a problem's text; while only they change it is the same problem
-_FIRST_STATE: Final = 10.0  # s in which a robot that starts beside the node may send its first state
+_START: Final = 10.0  # s in which a robot that starts beside an idle node may be silent
 _WIND_DOWN: Final = 2.0  # s of braking after which the node ends in any case
 
 
@@ -175,12 +175,12 @@ class Arm:
     def _tell(self) -> None:
         """Log a problem when it begins and when it ends."""
         problem, log = self._machine.problem, self._node.get_logger()
-        unheard = self._states.state is None and not self._states.fault
-        starting = unheard and time.monotonic() - self._began < _FIRST_STATE
+        idle = self._states.state is None or not self._machine.enabled
+        starting = idle and not self._states.fault and time.monotonic() - self._began < _START
         if starting or _FIGURES.sub("", problem) == _FIGURES.sub("", self._told):
             return
         if not problem:
-            log.info(f"all is well: {self._machine.phase.value}")
+            log.info(f"recovered: {self._machine.phase.value}")
         elif not log.warning(f"holding: {problem}", throttle_duration_sec=1.0):
             return  # it came too soon after another one; the next tick tries again
         self._told = problem

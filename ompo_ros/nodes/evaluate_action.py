@@ -85,7 +85,7 @@ class EvaluateAction:
         elif request.policy_version == 0 and self._player.policy is None:
             refusal = "no policy has come on policy/latest yet"
         if refusal:
-            self._node.get_logger().warning(f"refused to evaluate: {refusal}")
+            self._node.get_logger().warning(f"refused to evaluate: {refusal}", throttle_duration_sec=30.0)
             return GoalResponse.REJECT
         self._busy = True
         return GoalResponse.ACCEPT

@@ -34,13 +34,11 @@ class Identifier(Node):
         super().__init__("identifier", **OVERRIDES)
         given = declare(self, IdentifierParameters)
         self._identity = Identity(self, given.run_id)
-        robot, task = load_robot(given.robot), Task(given.task, given.reward)
-        self._bounds = task.on(robot).bounds
+        task = Task(given.task, given.reward)
+        self._bounds = task.on(load_robot(given.robot)).bounds
         self._path = Path(given.run_dir).expanduser() / "belief.yaml"
         resumed = self._read()
-        self._belief = Belief(
-            task, robot, load_domain(given.domain), given.seed, speed_scale=given.speed_scale, start=resumed
-        )
+        self._belief = Belief(task, load_domain(given.domain), given.seed, start=resumed)
         if given.half_life:
             self._belief.forget(given.half_life)
         self._share = given.share

@@ -247,10 +247,11 @@ class Learner(Node):
 
     def _warn_if_behind(self, rate: float) -> None:
         behind = self._updates_due()
-        if self._state() == LearnerStatus.TRAINING and behind > BEHIND * rate:
+        if self._state() == LearnerStatus.TRAINING and behind > BEHIND * rate > 0.0:
             self.get_logger().warning(
-                f"{behind} updates behind: {rate:.0f}/s are too few for update_to_data",
-                throttle_duration_sec=30.0,
+                f"{behind} updates behind at {rate:.0f}/s: the arm waits for them, or learns from older data; "
+                "a lower update_to_data or more cores keep pace",
+                throttle_duration_sec=600.0,
             )
 
     def _state(self) -> int:

@@ -149,7 +149,6 @@ class IdentifierParameters(RunParameters, TaskParameters, RobotParameters, SeedP
 
     run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml is kept.")
     domain: str = parameter("randomized", "Domain to start from, the sources': a name or a path.")
-    speed_scale: float = parameter(1.0, "The target collector's speed_scale.", low=0.01, high=1.0)
     share: float = parameter(0.5, "Largest share of a core to use.", low=0.05, high=1.0)
     half_life: int = parameter(
         0, "Target steps after which evidence has half its weight, for arms that change; 0: never.", high=1e9

@@ -108,7 +108,7 @@ class RobotSim(Node):
             was_holding = self._arm.is_holding
             self._arm.advance(1.0 / self._rate)
             if self._arm.is_holding and not was_holding:
-                self.get_logger().warning("no command in time: holding position", throttle_duration_sec=5.0)
+                self.get_logger().info("no command in time: holding position", throttle_duration_sec=5.0)
         if due > 0:
             self._publish()
 

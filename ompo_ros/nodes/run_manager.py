@@ -31,7 +31,7 @@ from ompo_ros.nodes.wire.run_end import RunEnd
 from ompo_ros.to_launch import PROGRESS, is_drawn, say
 from ompo_ros.transitions import InvalidData
 
-_EVALUATION_PATIENCE = 600.0  # s in which a failed evaluation is asked for again: the gate's own may take minutes
+_EVALUATION_PATIENCE = 600.0  # s without an evaluation's episode in which a failed one is asked for again
 _EXPORT_PATIENCE = 10.0  # s that the learner's newest actor may take to become a policy; one may also be refused
 _WAITING_PERIOD = 10.0  # s between two lines that say what the run waits for
 _DRAWN_PERIOD = 1.0  # s between two lines of progress where the launch draws them
@@ -115,8 +115,8 @@ class RunManager(Node):
             self.get_logger().fatal(f"the target collector stays disabled: {answer.result().message}")
             raise SystemExit(2)
         if self._episodes_before and self._record.before is None and self._record.last is None:
-            self.get_logger().info(f"evaluating the policy as it comes, {self._episodes_before} episodes")
-            self._play("the policy as it comes", self._episodes_before, self._explore)
+            self.get_logger().info(f"evaluating the policy before adaptation, {self._episodes_before} episodes")
+            self._play("the policy before adaptation", self._episodes_before, self._explore)
         else:
             self._explore(self._record.before)
 
@@ -162,8 +162,7 @@ class RunManager(Node):
     def _report(self, after: RecordedEvaluation | None) -> None:
         if after is not None or not self._episodes_after:
             self._record.after, self._record.finished = after, self._record.target_steps
-        self.get_logger().info(f"before: {self._record.before or 'not evaluated'}")
-        self.get_logger().info(f"after:  {after or 'not evaluated'}")
+        self.get_logger().info(f"after: {after or 'not evaluated'}")
         self.get_logger().info(verdict(self._record.before, self._record.after))
         if after is not None and self._record.judgement is not None:
             self.get_logger().info(f"policy {after.policy_version} {self._record.judgement}")
@@ -252,13 +251,10 @@ class RunManager(Node):
             self.get_logger().error(f"episode refused: {error}")
             return
         dropped = msg.outcome == EpisodeSummary.DROPPED
-        if (
-            self._wanted is not None
-            and msg.policy_version == self._wanted.version
-            and msg.deterministic
-            and not dropped
-        ):
-            self._wanted.played.append(msg.success)
+        if self._wanted is not None and msg.deterministic and not dropped:
+            self._wanted.since = time.monotonic()  # while another evaluation is played, ours waits
+            if msg.policy_version == self._wanted.version:
+                self._wanted.played.append(msg.success)
         if self._began is None or (msg.deterministic and not dropped):
             return
         episode = Episode(

@@ -30,6 +30,7 @@ FIELDS: Final = (
     ("uint32[]", "step"),
     ("uint32[]", "policy_version"),
     ("uint32[]", "domain_id"),
+    ("float32[]", "command"),
 )
 
 
@@ -56,7 +57,9 @@ def batch_from_bytes(data: bytes) -> Batch:
     obs, action, reward, next_obs = (reader.array("<f4") for _ in range(4))
     terminated, truncated = (reader.array("u1") for _ in range(2))
     step, policy_version, domain_id = (reader.array("<u4").copy() for _ in range(3))
-    if obs.size != n * obs_dim or next_obs.size != n * obs_dim or action.size != n * act_dim:
+    command = reader.array("<f4")
+    sizes = (obs.size, next_obs.size, action.size, command.size or n * act_dim)
+    if sizes != (n * obs_dim, n * obs_dim, n * act_dim, n * act_dim):
         raise BrokenMessage(f"its arrays do not hold {n} transitions")
     transitions = Transitions(
         origin=Origin(origin),
@@ -69,6 +72,7 @@ def batch_from_bytes(data: bytes) -> Batch:
         step=step,
         policy_version=policy_version,
         domain_id=domain_id,
+        command=command.reshape(n, act_dim) if command.size else None,
     )
     return Batch(stamp, run_id, collector_id, session, sequence, transitions)
 
@@ -90,4 +94,5 @@ def batch_to_bytes(batch: Batch) -> bytes:
         writer.array(flags.astype(np.uint8))
     for numbers in (transitions.step, transitions.policy_version, transitions.domain_id):
         writer.array(numbers)
+    writer.array(np.zeros(0, np.float32) if transitions.command is None else transitions.command)
     return writer.finished()

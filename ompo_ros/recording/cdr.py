@@ -25,11 +25,18 @@ class CdrReader:
 
     def number(self, form: str) -> int:
         """An integer, by its letter in struct."""
+        return int(self._scalar(form))
+
+    def real(self) -> float:
+        """A float64."""
+        return float(self._scalar("d"))
+
+    def _scalar(self, form: str) -> Any:  # noqa: ANN401 - as struct gives it
         size = struct.calcsize(form)
         start = self._aligned(size)
         self._place = start + size
         try:
-            return int(struct.unpack_from(f"<{form}", self._data, start)[0])
+            return struct.unpack_from(f"<{form}", self._data, start)[0]
         except struct.error as error:
             raise BrokenMessage("it is too short") from error
 

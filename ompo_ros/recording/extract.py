@@ -49,7 +49,11 @@ def write_npz(recordings: Iterable[Recording], path: Path) -> int:
 
 
 def _column(part: Transitions, name: str) -> NDArray[Any]:
-    return np.full(len(part), int(part.origin), np.uint8) if name == "origin" else np.asarray(getattr(part, name))
+    if name == "origin":
+        return np.full(len(part), int(part.origin), np.uint8)
+    if name == "command" and part.command is None:
+        return np.full_like(part.action, np.nan)
+    return np.asarray(getattr(part, name))
 
 
 def write_joint_csv(recordings: Iterable[Recording], path: Path) -> int:
@@ -77,14 +81,15 @@ def joint_samples(recordings: Iterable[Recording]) -> Iterator[JointSample]:
             if message.kind != JOINT_STATE:
                 continue
             try:
-                sample = _joint_sample(message.data)
+                sample = joint_sample(message.data)
             except BrokenMessage:
                 continue
             if len(sample.position) == len(sample.names):
                 yield sample
 
 
-def _joint_sample(data: bytes) -> JointSample:
+def joint_sample(data: bytes) -> JointSample:
+    """Read one message; BrokenMessage where it is none."""
     reader = CdrReader(data)
     stamp, _ = reader.stamp(), reader.text()
     return JointSample(stamp, reader.texts(), reader.array("<f8"), reader.array("<f8"))

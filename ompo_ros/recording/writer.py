@@ -1,4 +1,4 @@
-"""Writes messages to MCAP files: a chunk each second, split by size, with a margin of free disk.
+"""Writes messages to MCAP files: a chunk at each flush, split by size, with a margin of free disk.
 
 After a kill the file ends within its last chunk; the chunks before it stay readable. No ROS is needed.
 """
@@ -68,7 +68,7 @@ class RecordingWriter:
                 self._file.note(POLICY, manifest)
 
     def flush(self) -> None:
-        """Sync the file, check the free disk, begin the next file if it is due; call it once a second."""
+        """Sync the file, check the free disk, begin the next file if it is due; call it about once a second."""
         with self._disk_may_fail():
             if self._file is not None:
                 self._file.flush()

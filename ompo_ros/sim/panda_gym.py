@@ -8,8 +8,8 @@ import numpy as np
 
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.sim.panda import SinglePanda
-from ompo_ros.sim.panda_gym_package import panda_gym_envs
-from ompo_ros.sim.parameters import Arms, DomainValues
+from ompo_ros.sim.panda_gym_package import panda_gym_envs, without_banner
+from ompo_ros.sim.parameters import Arms, DomainValues, require_expressible
 from ompo_ros.sim.plant import ImageArray
 from ompo_ros.sim.world import PandaWorld
 from ompo_ros.task.kinematics import FloatArray
@@ -25,7 +25,6 @@ _SCALED_LINKS: Final = ((0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), 
 _PAYLOAD_LINK: Final = 11  # the grasp target between the fingers
 _POSITION_GAIN: Final = 0.1  # PyBullet's defaults, which panda-gym uses
 _VELOCITY_GAIN: Final = 1.0
-_INEXPRESSIBLE: Final = ("joint_damping_scale", "friction_loss", "armature_scale")
 
 
 class PandaGymArm:
@@ -33,7 +32,8 @@ class PandaGymArm:
 
     def __init__(self, task: Task) -> None:
         make = panda_gym_envs.PandaPushEnv if task.has_cube else panda_gym_envs.PandaReachEnv
-        self._env = make(render_mode="rgb_array", control_type="joints")
+        with without_banner():
+            self._env = make(render_mode="rgb_array", control_type="joints")
         self._sim = self._env.sim
         self._client = self._sim.physics_client
         self._body = self._sim._bodies_idx[self._env.robot.body_name]  # panda-gym offers no other way
@@ -51,9 +51,7 @@ class PandaGymArm:
         self.cube: FloatArray = np.zeros((1, 3))
 
     def check(self, names: tuple[str, ...]) -> None:
-        refused = [name for name in names if name in _INEXPRESSIBLE]
-        if refused:
-            raise ValueError(f"PyBullet cannot express {', '.join(refused)}: leave them out, or take a MuJoCo target")
+        require_expressible(names)
 
     def apply(self, arms: Arms, values: DomainValues) -> None:
         friction = float(values["contact_friction"][0, 0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ompo_ros.task.kinematics import FloatArray
 
 Arms = NDArray[np.intp]  # indices of arms
+_NOT_IN_PYBULLET: Final = ("joint_damping_scale", "friction_loss", "armature_scale")
 
 
 @dataclass(frozen=True)
@@ -90,3 +92,11 @@ class DomainValues:
             name: float(row[column.start]) if PARAMETERS[name].size == 1 else row[column].tolist()
             for name, column in COLUMNS.items()
         }
+
+
+def require_expressible(names: Iterable[str]) -> None:
+    """Refuse parameters that panda-gym's simulator does not have."""
+    if refused := [name for name in names if name in _NOT_IN_PYBULLET]:
+        raise ValueError(
+            f"PyBullet cannot express {', '.join(refused)}: leave that out of the domain, or take a MuJoCo target"
+        )

@@ -1,5 +1,6 @@
 """`ompo recording` as a shell runs it: what it prints, how it exits, and what it plays to whom."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, TransitionBatch
+from PIL import Image
 from probe import Probe
 from rclpy.serialization import serialize_message
-from recordings import add_episode, record, writer_in
+from recordings import add_episode, evaluated_run, record, writer_in
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -19,9 +21,9 @@ from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
 COMMAND_TOPIC = "/ompo/forward_position_controller/commands"
 
 
-def ompo(*arguments: object) -> subprocess.CompletedProcess[str]:
+def ompo(*arguments: object, within: float = 100) -> subprocess.CompletedProcess[str]:
     command = Path(sys.executable).with_name("ompo")
-    return subprocess.run([command, "recording", *map(str, arguments)], capture_output=True, text=True, timeout=100)
+    return subprocess.run([command, "recording", *map(str, arguments)], capture_output=True, text=True, timeout=within)
 
 
 @pytest.fixture
@@ -63,6 +65,26 @@ def test_extract_writes_what_was_asked_for_and_refuses_what_is_no_recording(run_
     assert result.returncode == 1
     assert "is no MCAP file" in result.stderr
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("browser")
+def test_a_run_becomes_a_moving_picture(tmp_path):
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        pytest.skip("no browser is installed: apt-get install chromium")
+    goals = np.array([[0.5, 0.1, 0.2]])
+    folder = evaluated_run(tmp_path / "run", {1: goals, 9: goals}, explored=1, steps=6)
+    result = ompo("picture", tmp_path / "adapt.gif", folder, within=280)
+    assert result.returncode == 0, result.stderr
+    assert "3 frames" in result.stdout
+    with Image.open(tmp_path / "adapt.gif") as picture:
+        assert picture.n_frames == 3
+        pixels = []
+        for number in (0, 2):
+            picture.seek(number)
+            pixels.append(np.asarray(picture.convert("RGB"), np.int16)[60:])
+    assert pixels[0].std() > 10, "something is drawn"
+    assert (np.abs(pixels[0] - pixels[1]) > 30).any(axis=2).mean() > 0.01, "and the arm has moved"
 
 
 @pytest.mark.timeout(150)

@@ -42,7 +42,7 @@ class Rig:
         self.collector = Collector(ROBOT, task, **options)
         self.collector.player.policy, self.collector.enabled = Random(version=1), True
         self.finished = []
-        self.commands = 0
+        self.sent = []
         self.observed = []
         self.problems = set()
 
@@ -59,7 +59,7 @@ class Rig:
             if tick.finished:
                 self.finished.append(tick.finished)
             if tick.command is not None:
-                self.commands += 1
+                self.sent.append(tick.command.position)
                 self.arm.command(tick.command.position)
             self.arm.advance(ROBOT.period)
 
@@ -84,6 +84,8 @@ def test_episodes_are_whole_linked_and_truncated_by_time_alone():
         np.testing.assert_array_equal(t.reward, REACH.rewards(t.next_obs))
         assert episode.episode_return == pytest.approx(t.reward.sum(), rel=1e-5)
         assert (np.abs(t.action) <= 1.0).all()
+        assert {row.tobytes() for row in t.command} <= {np.float32(sent).tobytes() for sent in rig.sent}
+        assert np.abs(t.command - t.obs[:, :7]).max() <= ROBOT.max_lead
         assert np.abs(t.obs[0, :7] - ROBOT.home).max() < 0.06
         goals = t.obs[:, REACH.contract.slice_of("goal")]
         assert (goals == goals[0]).all()
@@ -115,7 +117,7 @@ def test_it_starts_disabled_and_without_a_policy_it_never_moves():
     rig.run(50)
     rig.collector.enabled, rig.collector.player.policy = True, None
     rig.run(50)
-    assert rig.commands == 0
+    assert not rig.sent
     assert "policy/latest" in rig.collector.problem
     rig.collector.player.policy = Still()
     rig.run_until(lambda: rig.finished)
@@ -169,9 +171,9 @@ def test_a_fault_of_the_messages_holds_and_names_itself():
     rig.run(20, fault="joint_states lack panda_joint7")
     assert rig.collector.phase is CollectorPhase.WAITING
     assert "panda_joint7" in rig.collector.problem
-    before = rig.commands
+    before = len(rig.sent)
     rig.run(20, fault="joint_states lack panda_joint7")
-    assert rig.commands == before
+    assert len(rig.sent) == before
 
 
 def test_an_arm_that_is_jammed_is_held_until_somebody_enables_it_again():
@@ -185,10 +187,10 @@ def test_an_arm_that_is_jammed_is_held_until_somebody_enables_it_again():
     rig.run(2500, stuck)
     assert rig.collector.phase is CollectorPhase.HELD
     assert "run `ompo enable --node target_collector`" in rig.collector.problem
-    before = rig.commands
+    before = len(rig.sent)
     rig.run(100, stuck)
     rig.run(100)
-    assert rig.commands == before
+    assert len(rig.sent) == before
     rig.collector.enabled = True
     rig.run_until(lambda: any(episode.transitions is not None for episode in rig.finished))
 
@@ -224,9 +226,9 @@ def test_disabled_the_arm_brakes_and_then_nothing_is_sent():
     rig.collector.enabled = False
     rig.run(30)
     assert [episode.transitions for episode in rig.finished] == [None]
-    before = rig.commands
+    before = len(rig.sent)
     rig.run(50)
-    assert rig.commands == before
+    assert len(rig.sent) == before
     rig.collector.enabled = True
     rig.run_until(lambda: len(rig.finished) == 2)
     assert rig.finished[1].transitions is not None

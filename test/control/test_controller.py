@@ -280,6 +280,14 @@ def test_a_goal_is_an_attempt_that_ends_after_an_episode_and_begins_anew_after_a
     assert len(rig.finished) == 2, "a goal was judged twice"
 
 
+def test_a_miss_says_when_the_workspace_limit_held_the_arm_back():
+    rig = Rig(Constant([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))  # leans forward, down to the table
+    rig.run(2 * EPISODE_STEPS)
+    rig.controller.go_to(GOAL)
+    rig.run(EPISODE_STEPS + 5)
+    assert re.fullmatch(r"missed: .*; the workspace limit changed \d+ commands", rig.controller.outcome)
+
+
 def test_a_goal_that_comes_before_the_arm_may_move_is_judged_once_it_does():
     rig = Rig(Constant(np.zeros(7)))
     rig.controller.enabled = False

@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from recordings import joint_state, record, writer_in
 
 from ompo_ros.experiments.campaign import fake_clock
 from ompo_ros.experiments.campaign.conduct import PlayedFault, PlayedRun
@@ -18,6 +20,7 @@ from ompo_ros.experiments.campaign.faults import DAMAGES, DRIVERS, KINDS, Fault,
 from ompo_ros.experiments.campaign.inject import Injection
 from ompo_ros.experiments.campaign.launch import Launch, Run
 from ompo_ros.experiments.campaign.limits import read_limits
+from ompo_ros.experiments.campaign.recorded import newest_recording, seconds_missing
 from ompo_ros.experiments.campaign.recording import COMMAND, STATE, STATUS, Disturbances, moves_since, read_recording
 from ompo_ros.experiments.campaign.verdicts import figures, judge
 from ompo_ros.learning import Config, checkpoint, make_agent
@@ -173,9 +176,9 @@ class Story:
             self.rows.append(row)
             number += 1.0
 
-    def fault(self, kind, victim, begin, end=float("inf"), safe=0, standing=(), damaged=None):
+    def fault(self, kind, victim, begin, end=float("inf"), safe=0, standing=(), damaged=None, gap=0.0):
         injection = Injection(begin, end, damaged)
-        self.result.played.append(PlayedFault(Fault(kind, victim, 2.0), injection, safe, list(standing)))
+        self.result.played.append(PlayedFault(Fault(kind, victim, 2.0), injection, safe, list(standing), gap))
 
     def judged(self):
         lines = "".join(json.dumps(row) + "\n" for row in self.rows)
@@ -258,6 +261,31 @@ def test_an_arm_that_has_not_moved_since_is_seen(tmp_path):
     path.write_text("".join(json.dumps({"kind": COMMAND, "time": time}) + "\n" for time in (1.0, 2.0, 3.0)))
     assert moves_since(path, 2.5)
     assert not moves_since(path, 3.5)
+
+
+def test_a_recording_is_lost_if_it_ends_long_before_its_recorder_or_cannot_be_read(story):
+    folder = story.run.run_dir / "recordings"
+    path = record(folder, episodes=3)
+    story.fault("kill", "recorder", 10.0, gap=0.9)
+    assert story.judged()["recordings_lost"] == 0
+    story.fault("kill", "recorder", 20.0, gap=1.1)
+    assert story.judged()["recordings_lost"] == 1
+    path.write_bytes(b"?" * 100_000)
+    assert story.judged()["recordings_lost"] == 2
+
+
+def test_what_a_killed_recorder_lost_is_measured_from_its_last_joint_state(tmp_path):
+    assert newest_recording(tmp_path) is None
+    record(tmp_path / "recordings", episodes=1)
+    writer = writer_in(tmp_path / "recordings")
+    path = newest_recording(tmp_path)
+    killed = time.monotonic()
+    assert seconds_missing(path, killed) == 0.0, "it had heard nothing yet"
+    stamp = time.time_ns() - 3000 * 10**9
+    writer.write("/ompo/joint_states", "sensor_msgs/msg/JointState", joint_state(stamp, HOME), stamp, stamp)
+    writer.flush()
+    path.write_bytes(path.read_bytes()[:-2])
+    assert seconds_missing(path, killed) == pytest.approx(3000.0, abs=60.0)
 
 
 # -- played for real ---------------------------------------------------------------------------------------------

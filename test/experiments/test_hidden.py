@@ -36,7 +36,7 @@ def test_only_joint_states_commands_goals_and_rewards_reach_learner_and_belief()
     arm = make_stand_in("mujoco", "creeping", task, robot, seed=0, command_timeout=0.5)
     collector = Collector(robot, task, seed=0)
     rig, agent = Rig(arm, collector), make_agent(Config(**SMALL), 20, 7, 0, "cpu")
-    belief = Belief(task, robot, "randomized", 0)
+    belief = Belief(task, "randomized", 0)
     sources = Sources(PandaVectorEnv(4, "reach", "dense", "randomized", threads=1), 0, belief)
     told, measured = [], []
     observe, learn, advance = agent.observe, belief.observe, arm.advance

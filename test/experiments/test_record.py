@@ -62,6 +62,8 @@ def test_the_report_says_in_words_what_the_run_came_to_and_what_to_do_with_it():
     assert "Adaptation worked: success rose by 75 points" in text
     assert "Policy 9 is stable: 38/40 episodes succeed." in text
     assert "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies\n" in text
+    arm = {"robot": "panda", "target": "mujoco", "target_domain": "creeping", "seed": 3}
+    assert "registry_dir:=policies target:=mujoco target_domain:=creeping\n" in report(record, arm), "the same arm"
     record.judgement = Judgement(False, "20/40 episodes succeed")
     text = report(record, {})
     assert "Policy 9 is not stable: 20/40 episodes succeed." in text

@@ -23,7 +23,7 @@ def play(algorithm, seed=3, believes=False):
     arm = make_stand_in("mujoco", "creeping", task, robot, seed=seed, command_timeout=0.5)
     rig = Rig(arm, Collector(robot, task, seed=seed))
     agent = make_agent(Config(algorithm=algorithm, **SMALL), 20, 7, seed, "cpu")
-    belief = Belief(task, robot, "randomized", seed) if believes else None
+    belief = Belief(task, "randomized", seed) if believes else None
     sources = Sources(PandaVectorEnv(4, "reach", "dense", "randomized", threads=1), seed, belief)
     assert list(rehearse(rig, agent, sources, PACING)) == [50, 100, 150]
     return rig, agent

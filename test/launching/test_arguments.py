@@ -10,7 +10,7 @@ from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument, check_value
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("target_steps", "-5", r"target_steps:=-5 is not within \[0, 1e\+09\]"),
+        ("target_steps", "-5", r"target_steps:=-5 is not within \[0, 1000000000\]"),
         ("target_steps", "1.5", "target_steps:=1.5 is no whole number"),
         ("seed", "x", "seed:=x is no whole number"),
         ("num_sources", "0", r"num_sources:=0 is not within \[1, 256\]"),
@@ -18,6 +18,8 @@ from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument, check_value
         ("speed_scale", "nan", "speed_scale:=nan is not within"),
         ("real_time_factor", "fast", "real_time_factor:=fast is no number"),
         ("algorithm", "omop", r"algorithm:=omop is not possible; did you mean ompo\?"),
+        ("namespace", "a b", "namespace:=a b is not possible; use letters, digits and _"),
+        ("device", "gpu", "device:=gpu is not possible; known: auto, cpu, cuda, cuda:N"),
         ("target", "gazebo", "target:=gazebo is not possible; known: auto, panda_gym, mujoco, franka_sim, fci, real"),
     ],
 )
@@ -34,6 +36,7 @@ def test_every_default_is_possible():
     ("file", "given", "said"),
     [
         ("adapt.launch.py", "targets_steps:=300", "targets_steps:= is no argument of adapt.launch.py; did you mean"),
+        ("learner.launch.py", "target_step:=3", "target_step:= is no argument of learner.launch.py; did you mean"),
         ("deploy.launch.py", "polcy:=x", "polcy:= is no argument of deploy.launch.py; did you mean policy?"),
     ],
 )
@@ -56,3 +59,13 @@ def test_a_launch_file_that_includes_ours_may_have_arguments_of_its_own(tmp_path
     )
     launch = subprocess.run(["ros2", "launch", file, "mine:=1"], capture_output=True, text=True, check=False)
     assert "seed:=x is no whole number" in launch.stdout
+
+
+def test_a_parameter_that_only_the_last_part_sets_is_refused_before_the_first_starts(tmp_path):
+    (tmp_path / "mine.yaml").write_text("target_collector:\n  ros__parameters: {task: push}\n")
+    command = ["ros2", "launch", "ompo_ros", "adapt.launch.py", "params_file:=mine.yaml"]
+    launch = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert launch.returncode == 1
+    assert "mine.yaml sets task of target_collector, which the launch sets" in launch.stdout.splitlines()[-1]
+    assert "process started" not in launch.stdout
+    assert not (tmp_path / "runs").exists()

@@ -9,7 +9,7 @@ from ompo_ros.policy.registry_state import LATEST, STABLE
 
 
 def chosen(**values: object) -> dict[str, str]:
-    defaults = {"policy": "auto", "registry_dir": "", "task": "reach", "robot": "panda"}
+    defaults = {"policy": "auto", "registry_dir": "", "task": "reach", "reward": "dense", "robot": "panda"}
     return {name: str(value) for name, value in {**defaults, **values}.items()}
 
 
@@ -41,10 +41,15 @@ def test_a_server_elsewhere_is_followed_only_where_that_is_asked_for():
 
 def test_a_file_is_found_and_a_missing_one_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.onnx").touch()
+    (tmp_path / "mine.onnx").write_bytes(shipped_policy(4).onnx)
     assert deployment_of(chosen(policy="mine.onnx")).policy == str(tmp_path / "mine.onnx")
     with pytest.raises(RuntimeError, match=r"there is no .*other\.onnx"):
         deployment_of(chosen(policy="other.onnx"))
+    with pytest.raises(RuntimeError, match=r"mine\.onnx cannot be run: policy 4 .* another robot: panda, here fr3"):
+        deployment_of(chosen(policy="mine.onnx", robot="fr3"))
+    (tmp_path / "text.onnx").write_text("no policy")
+    with pytest.raises(RuntimeError, match=r"text\.onnx cannot be run: "):
+        deployment_of(chosen(policy="text.onnx"))
     with pytest.raises(RuntimeError, match="choose one"):
         deployment_of(chosen(policy="mine.onnx", registry_dir=tmp_path))
 
@@ -65,3 +70,5 @@ def test_a_run_is_taken_for_its_policies_and_one_without_a_stable_policy_says_ho
     registry.move(STABLE, 4, "good enough")
     registry.close()
     assert deployment_of(chosen(registry_dir=run_dir / "policies")).registry_dir == str(run_dir / "policies")
+    with pytest.raises(RuntimeError, match=r"stable policy of .* cannot be run: policy 4 was made for another robot"):
+        deployment_of(chosen(registry_dir=run_dir / "policies", robot="fr3"))

@@ -104,7 +104,7 @@ def test_what_reaches_nobody_is_refused_with_a_sentence(read, text, sentence):
 
 def test_what_is_said_to_all_reaches_those_who_have_it(read):
     file = read(entry("/**", "speed_scale: 0.5"))
-    assert file.of("identifier") == {"speed_scale": 0.5}
+    assert file.of("policy_controller") == {"speed_scale": 0.5}
     assert file.of("learner") == {}
 
 

@@ -35,6 +35,7 @@ def values(tmp_path):
         "target": "mujoco",
         "driver": "",
         "pretrained": "auto",
+        "warm_start": "",
         "namespace": "ompo",
         "num_sources": "1",
         "target_steps": "300",
@@ -124,6 +125,8 @@ def test_a_refused_parameter_file_leaves_nothing(values, tmp_path):
         ),
         ({"target_domain": "creepin"}, r"target_domain:=creepin is not possible; .* did you mean creeping\?"),
         ({"pretrained": "nothing"}, "pretrained:=nothing is no file"),
+        ({"warm_start": "nothing.mcap"}, "warm_start:=nothing.mcap is not possible; there is no nothing.mcap"),
+        ({"target": "panda_gym", "target_domain": "hidden"}, "target_domain:=hidden is not possible; PyBullet cannot"),
     ],
 )
 def test_a_name_that_leads_to_no_file_leaves_nothing(values, tmp_path, given, said):
@@ -155,6 +158,27 @@ def test_a_folder_holds_one_run(values, tmp_path):
     (tmp_path / "run" / "checkpoints").mkdir()
     with pytest.raises(RuntimeError, match="resume:=true"):
         begin(values)
+
+
+def test_what_a_rehearsal_refuses_leaves_nothing(values, tmp_path):
+    def refuse(_):
+        raise InvalidParameterFile("no")
+
+    with pytest.raises(InvalidParameterFile):
+        start_of(values, set(), refuse)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_not_written_among_other_files_nor_where_nothing_can_be_written(values, tmp_path):
+    (tmp_path / "run").mkdir()
+    begin(values)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").touch()
+    with pytest.raises(InvalidArgument, match=r"run_dir:=.*other holds other files and no run: give a new or an empty"):
+        begin(values, run_dir=str(other))
+    with pytest.raises(InvalidArgument, match=r"run_dir:=.*thesis.tex/run cannot be written: "):
+        begin(values, run_dir=str(other / "thesis.tex" / "run"))
 
 
 def test_another_role_in_the_same_folder_leaves_the_runs_arguments(values, tmp_path):

@@ -53,6 +53,8 @@ def test_progress_stays_below_and_fits_the_terminal(screen, terminal):
     screen.draw("1/9 steps " + "x" * 100)
     screen.write("[INFO] [launch.user]: news\n")
     assert shown(terminal) == ["news", ("1/9 steps " + "x" * 100)[:39]]
+    screen.draw("1/9 steps | 0:30 left | success 100% | policy 3")
+    assert shown(terminal)[-1] == "1/9 steps | 0:30 left | success 100%", "no figure is cut in two"
     screen.draw("")
     assert shown(terminal)[-1] == "", "nothing is left of it at the end"
 
@@ -61,7 +63,13 @@ def test_tracebacks_of_nodes_that_are_stopped_are_left_out_and_others_not(screen
     screen.write("[learner-1] Traceback (most recent call last):\n")
     screen.write("[WARNING] [launch]: user interrupted with ctrl-c (SIGINT)\n")
     screen.write("[learner-1] KeyboardInterrupt\n")
-    assert shown(terminal) == ["[learner-1] Traceback (most recent call last):", "stopping", ""]
+    assert shown(terminal) == ["learner: Traceback (most recent call last):", "stopping", ""]
+
+
+def test_a_node_that_is_killed_at_the_end_of_a_run_is_no_news(screen, terminal):
+    screen.write("[INFO] [launch.user]: ending: the run is over\n")
+    screen.write("[ERROR] [monitor-9]: process has died [pid 12, exit code -9, cmd '/a/b --ros-args'].\n")
+    assert shown(terminal) == ["ending: the run is over", ""]
 
 
 def test_without_colours_there_are_none(terminal, monkeypatch):

@@ -171,7 +171,7 @@ def test_the_arm_holds_for_a_paused_learner_and_waits_for_one_that_is_behind(
         assert wait_for_line(launch_context, collector, "holding: the learner is paused")
         learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
         learner.status.state, learner.status.behind = LearnerStatus.TRAINING, True
-        assert wait_for_line(launch_context, collector, "all is well: homing")
+        assert wait_for_line(launch_context, collector, "recovered: homing")
         steps.clear()  # a real arm would play an episode every few seconds
         learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
         learner.status.behind = False

@@ -29,6 +29,7 @@ def episode(origin: Origin = Origin.TARGET, n: int = 50, seed: int = 0) -> Trans
         step=np.arange(n, dtype=np.uint32),
         policy_version=np.full(n, 3, np.uint32),
         domain_id=np.full(n, seed, np.uint32),
+        command=None if origin is Origin.SOURCE else rng.normal(0.0, 0.5, (n, 7)).astype(np.float32),
     )
 
 
@@ -72,3 +73,44 @@ def record(folder, episodes=12, **options):
         writer.flush()
     writer.close()
     return path
+
+
+def evaluated_run(folder, evaluations, explored, steps=50):
+    """A run that evaluates policies (version: goals) and explores for some episodes between; its folder."""
+    from geometry_msgs.msg import Point, PointStamped  # as ROS serializes them
+    from ompo_msgs.msg import EpisodeSummary
+    from rclpy.serialization import serialize_message
+
+    writer = writer_in(folder / "recordings")
+    home, now = load_robot("panda").home, SECOND
+
+    def play(version: int, goal, deterministic: bool) -> None:
+        nonlocal now
+        place = serialize_message(PointStamped(point=Point(x=goal[0], y=goal[1], z=goal[2])))
+        writer.write("/ompo/target/goal", "geometry_msgs/msg/PointStamped", place, now, now)
+        for i in range(4 * steps + 1):
+            now += SECOND // 100
+            state = joint_state(now, home + 0.4 * i / (4 * steps))
+            writer.write("/ompo/joint_states", "sensor_msgs/msg/JointState", state, now, now)
+        summary = EpisodeSummary(
+            run_id="run-a",
+            collector_id="/ompo/target_collector",
+            origin=EpisodeSummary.TARGET,
+            outcome=EpisodeSummary.TRUNCATED,
+            steps=steps,
+            deterministic=deterministic,
+            policy_version=version,
+        )
+        data = serialize_message(summary)
+        writer.write("/ompo/target/episodes", "ompo_msgs/msg/EpisodeSummary", data, now, now)
+        writer.flush()
+
+    for number, (version, goals) in enumerate(evaluations.items()):
+        for _ in range(explored if number else 0):
+            play(version - 1, (0.3, 0.0, 0.4), False)
+            batch = Batch(now, "run-a", "/ompo/target_collector", 7, number, episode())
+            writer.write("/ompo/target/transitions", KIND, batch_to_bytes(batch), now, now)
+        for goal in goals:
+            play(version, goal, True)
+    writer.close()
+    return folder

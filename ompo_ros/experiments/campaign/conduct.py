@@ -18,6 +18,7 @@ from ompo_ros.experiments.campaign.fake_clock import FakeClock
 from ompo_ros.experiments.campaign.faults import READERS, Block, Fault
 from ompo_ros.experiments.campaign.inject import Injection, inject
 from ompo_ros.experiments.campaign.launch import Run
+from ompo_ros.experiments.campaign.recorded import newest_recording, seconds_missing
 from ompo_ros.experiments.campaign.recording import moves_since
 
 COMES_UP = 90.0  # s for a run's first policy
@@ -34,6 +35,7 @@ class PlayedFault:
     injection: Injection
     safe_steps: int  # target transitions on the disk after the fault's damage
     standing: list[Standing]
+    recording_gap: float = 0.0  # s before its end that a killed recorder's file lacks
 
     def __str__(self) -> str:
         nothing = self.fault.kind == "files" and self.injection.damaged is None
@@ -115,6 +117,7 @@ class Conductor:
         while waiting and self._wait_for(waiting[0]):
             fault = waiting.pop(0)
             standing, before = standing_policies(self._run.run_dir), self._safe_steps()
+            recording = newest_recording(self._run.run_dir)
             injection = inject(fault, self._run, self._clock)
             if injection is None:
                 self._result.skipped.append(fault)
@@ -122,9 +125,16 @@ class Conductor:
                 continue
             self._damaged |= {injection.damaged} if injection.damaged else set()
             safe = min(before, self._safe_steps())
-            self._result.played.append(PlayedFault(fault, injection, safe, standing))
+            gap = self._recording_gap(fault, injection, recording)
+            self._result.played.append(PlayedFault(fault, injection, safe, standing, gap))
             self._say(str(self._result.played[-1]))
         self._result.left = waiting
+
+    def _recording_gap(self, fault: Fault, injection: Injection, recording: Path | None) -> float:
+        """What a killed recorder lost; not known where its clock is not ours."""
+        if (fault.kind, fault.victim) != ("kill", "recorder") or recording is None or self._clock is not None:
+            return 0.0
+        return seconds_missing(recording, injection.begin)
 
     def _safe_steps(self) -> int:
         return safe_steps(self._run.run_dir, self._damaged)

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-NODES: Final = ("learner", "policy_server", "source_collector", "target_collector", "run_manager", "robot_sim")
+NODES: Final = (
+    "learner",
+    "policy_server",
+    "source_collector",
+    "target_collector",
+    "run_manager",
+    "robot_sim",
+    "recorder",
+)
 MOVERS: Final = ("target_collector", "robot_sim")  # nodes that move the arm or report its position
 KINDS: Final = ("kill", "stop", "files", "disk", "network", "clock")
 DRIVERS: Final = ("", "franka_ros2")

@@ -28,6 +28,8 @@ PARAMETERS = """
   ros__parameters: {gate: false}
 /**/run_manager:
   ros__parameters: {episodes_before: 1, episodes_after: 2, progress_period: 2.0}
+/**/recorder:
+  ros__parameters: {split_size: 2, max_size: 20, keep_free: 0}
 """
 _PATIENCE = 30.0  # s allowed for a launch to end after a signal
 

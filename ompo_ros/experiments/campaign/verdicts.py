@@ -14,6 +14,7 @@ from ompo_ros.experiments.campaign.commands import Motion
 from ompo_ros.experiments.campaign.conduct import PlayedFault, PlayedRun
 from ompo_ros.experiments.campaign.evidence import Standing, is_lost
 from ompo_ros.experiments.campaign.limits import Limits
+from ompo_ros.experiments.campaign.recorded import TOLERATED, unreadable_recordings
 from ompo_ros.experiments.campaign.recording import Disturbances, Recording, read_recording
 
 _AFTER = 1.5  # s of motion judged after the last command of a launch
@@ -30,6 +31,7 @@ class Row:
     late_hold: bool = False
     transitions_lost: int = 0
     policies_lost: int = 0
+    recordings_lost: int = 0
     not_resumed: bool = False
     unheard: int = 0  # commands that the observer missed; the motion until the next rest is not judged
     is_fault: bool = True
@@ -40,6 +42,7 @@ class Row:
         told += ["late hold"] if self.late_hold else []
         told += [f"{self.transitions_lost} transitions lost"] if self.transitions_lost else []
         told += [f"{self.policies_lost} policies lost"] if self.policies_lost else []
+        told += [f"{self.recordings_lost} recordings lost"] if self.recordings_lost else []
         told += ["run not resumed"] if self.not_resumed else []
         return ", ".join(told) or "ok"
 
@@ -70,9 +73,11 @@ def judge(run: PlayedRun, limits: Limits) -> list[Row]:
     for row, played, following in zip(rows[1:], run.played, [*begins[1:], math.inf][1:], strict=True):
         row.late_hold = _is_late(played, [motion for motion, _ in motions], limits)
         row.transitions_lost = _transitions_lost(played, following, recording)
+        row.recordings_lost = int(played.recording_gap > TOLERATED)
     for index, _ in _lost_policies(run):
         rows[index + 1].policies_lost += 1
     rows[-1].not_resumed = not run.has_report
+    rows[-1].recordings_lost += unreadable_recordings(run.run.run_dir)
     return rows
 
 
@@ -85,6 +90,7 @@ def figures(rows: Sequence[Row], skipped: Sequence[str]) -> dict[str, object]:
         "transitions_lost": sum(row.transitions_lost for row in rows),
         "not_resumed": sum(row.not_resumed for row in rows),
         "policies_lost": sum(row.policies_lost for row in rows),
+        "recordings_lost": sum(row.recordings_lost for row in rows),
         "unheard_commands": sum(row.unheard for row in rows),
         "skipped": list(skipped),
     }

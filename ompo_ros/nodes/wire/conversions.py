@@ -48,6 +48,7 @@ def transitions_to_msg(
         step=transitions.step.tobytes(),
         policy_version=transitions.policy_version.tobytes(),
         domain_id=transitions.domain_id.tobytes(),
+        command=b"" if transitions.command is None else transitions.command.tobytes(),
     )
 
 
@@ -69,6 +70,7 @@ def transitions_from_msg(msg: TransitionBatch) -> Transitions:
         step=np.frombuffer(msg.step, np.uint32),
         policy_version=np.frombuffer(msg.policy_version, np.uint32),
         domain_id=np.frombuffer(msg.domain_id, np.uint32),
+        command=_rows("command", msg.command, (n, act_dim)) if len(msg.command) else None,
     )
 
 

@@ -14,6 +14,7 @@ from ompo_ros.control.controller import ENABLE, ControllerPhase
 from ompo_ros.nodes.wire.arm_reports import ArmReport, ArmReports
 from ompo_ros.nodes.wire.goal import goal_msg
 
+STANDS = "the arm does not move"
 _TIMEOUT = 10.0  # s; discovery alone may take three, reports come once a second
 _ATTEMPT = 120.0  # s; an attempt takes two where time is real
 
@@ -70,8 +71,9 @@ class GoalClient:
             return f"goal {wanted} was replaced by another one, {figures['goal']}"
         if figures["goal_outcome"] != UNDER_WAY:
             return f"goal {wanted} {figures['goal_outcome']}"
-        hint = f": run `{ENABLE}`" if figures["phase"] == ControllerPhase.DISABLED.value else ""
-        return f"the arm does not move ({self._report.message if self._report else 'no report'}){hint}"
+        waits = figures["phase"] in (ControllerPhase.DISABLED.value, ControllerPhase.STOPPED.value)
+        hint = f": run `{ENABLE}`" if waits else ""
+        return f"{STANDS} ({self._report.message if self._report else 'no report'}){hint}"
 
     @property
     def _report(self) -> ArmReport | None:

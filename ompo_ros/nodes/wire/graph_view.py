@@ -18,7 +18,7 @@ from ompo_ros.nodes.wire.listing import listed_from_msg
 from ompo_ros.policy.registry import ListedPolicy
 
 _TIMEOUT = 10.0  # s; discovery alone may take three
-_SETTLED = 1.5  # s without another node
+_SETTLED = 2.5  # s without another node
 _STATES = {
     LearnerStatus.WAITING: "waiting for data",
     LearnerStatus.TRAINING: "training",

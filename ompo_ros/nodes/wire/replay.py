@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from ompo_ros.nodes.wire.onlookers import ONLOOKERS, UNNAMED
-from ompo_ros.nodes.wire.run_topics import DIAGNOSTICS, LATCHED_TYPES, kind_of
+from ompo_ros.nodes.wire.run_topics import DIAGNOSTICS, is_latched
 from ompo_ros.recording.reader import Recording
 from ompo_ros.resources import resource_path
 
@@ -46,7 +46,7 @@ class Replay:
         """Play all messages in order and return their number; NotAlone ends it."""
         self._wait_until(time.monotonic() + _SETTLE)
         publishers = {
-            topic: self._node.create_publisher(_message_class(kind), topic, _qos(kind))
+            topic: self._node.create_publisher(_message_class(kind), topic, _qos(topic, kind))
             for topic, kind in self._kinds.items()
         }
         played, began, first = 0, time.monotonic(), 0
@@ -100,7 +100,7 @@ def _message_class(kind: str) -> Any:  # noqa: ANN401 - generated types have no 
     return getattr(importlib.import_module(f"{package}.msg"), name)
 
 
-def _qos(kind: str) -> QoSProfile:
-    if kind in map(kind_of, LATCHED_TYPES):
+def _qos(topic: str, kind: str) -> QoSProfile:
+    if is_latched(topic, kind):
         return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     return QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)

@@ -17,11 +17,12 @@ from ompo_msgs.msg import (
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
+from ompo_ros.nodes.wire import goal
 from ompo_ros.nodes.wire.robot_topics import command_type, topic_in
 from ompo_ros.task.robot import Robot
 
 DIAGNOSTICS: Final = "/diagnostics"
-LATCHED_TYPES: Final = (ArmBelief, LearnerStatus, PolicyArtifact, RunEnded)
+_LATCHED_TYPES: Final = (ArmBelief, LearnerStatus, PolicyArtifact, RunEnded)
 _DEPTH: Final = 2000  # messages queued while the listener is busy; then the oldest is dropped, and no sender waits
 
 # With keep-last no sender waits for the listener, and nothing is lost while the listener keeps up.
@@ -46,6 +47,7 @@ def run_topics(robot: Robot, robot_namespace: str) -> list[RunTopic]:
         RunTopic("target/transitions", TransitionBatch, _RELIABLE),
         RunTopic("source/episodes", EpisodeSummary, _RELIABLE),
         RunTopic("target/episodes", EpisodeSummary, _RELIABLE),
+        RunTopic(goal.TOPIC, PointStamped, _LATCHED),
         RunTopic("status", LearnerStatus, _LATCHED),
         RunTopic("belief", ArmBelief, _LATCHED),
         RunTopic("policy/latest", PolicyArtifact, _LATCHED),
@@ -61,3 +63,8 @@ def run_topics(robot: Robot, robot_namespace: str) -> list[RunTopic]:
 def kind_of(message: type[Any]) -> str:
     """A message class by its ROS name, such as sensor_msgs/msg/JointState."""
     return f"{message.__module__.split('.')[0]}/msg/{message.__name__}"
+
+
+def is_latched(topic: str, kind: str) -> bool:
+    """Whether who joins a run late gets the last message of a topic."""
+    return kind in map(kind_of, _LATCHED_TYPES) or topic.endswith(f"/{goal.TOPIC}")

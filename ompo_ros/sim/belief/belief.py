@@ -13,7 +13,7 @@ from ompo_ros.sim.belief.evidence import Evidence, Rows
 from ompo_ros.sim.belief.fit import Gaussian, Matching
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.kinematics import FloatArray
-from ompo_ros.task.robot import JOINTS, Robot
+from ompo_ros.task.robot import JOINTS
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin, Transitions
 
@@ -21,8 +21,9 @@ DELAYS: Final = (0, 1, 2)  # control steps that are considered
 FEWEST: Final = 25  # transitions before anything is fitted
 _ROWS: Final = 256  # matched in one iteration
 _CHECKED: Final = 128  # held-out ones whose error is reported
-_FEW_ROWS: Final = 64  # steps used to choose between starting points
-_GOOD: Final = 0.1  # prediction error below which a fit continues only from the last result
+_FEW_ROWS: Final = 64  # steps used to settle from a starting point
+_SEARCHED_ROWS: Final = 32  # steps used to choose between starting points
+_GOOD: Final = 0.1  # prediction error below which fits only continue from the last result
 _ITERATIONS: Final = 8
 _SETTLED: Final = 0.3  # of a deviation: a step below it ends the fit
 
@@ -53,11 +54,9 @@ class Belief:
     def __init__(
         self,
         task: Task,
-        robot: Robot,
         prior: Domain | str,
         seed: int,
         *,
-        speed_scale: float = 1.0,
         start: Domain | None = None,
     ) -> None:
         """`start`, the domain of an earlier belief, is continued; `prior` is for comparison."""
@@ -65,7 +64,7 @@ class Belief:
         if self.prior.drift:
             raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior without drift")
         self._rng = np.random.default_rng(seed)
-        self._evidence = Evidence(robot, speed_scale)
+        self._evidence = Evidence()
         mean, deviation, base = coordinates.moments(self.prior)
         self._prior_mean = mean
         self._start = start or self.prior
@@ -74,6 +73,7 @@ class Belief:
         self._wide = Gaussian(mean, np.diag(np.maximum(deviation, coordinates.WIDE) ** 2))
         self._matching = Matching(task, self.prior.simulator, base)
         self._hypotheses = [_Hypothesis(delay, self._wide) for delay in DELAYS]
+        self._searched = 0  # transitions at the last search from other starting points
         self.fits = 0
         self.prediction_error: PredictionError | None = None
 
@@ -104,7 +104,7 @@ class Belief:
         return coordinates.believed(self.prior, self.mean, self.deviation, self.delay)
 
     def observe(self, transitions: Transitions) -> None:
-        """Add transitions of the target; only joint positions, joint velocities and actions are used."""
+        """Add transitions of the target; only joint positions, velocities and commands are used."""
         if transitions.origin is not Origin.TARGET:
             raise ValueError("a belief needs transitions of the target, these are a source's")
         self._evidence.add(transitions)
@@ -117,8 +117,7 @@ class Belief:
         """Improve the distribution with all observations, in about `seconds`; False if there are too few."""
         if self._evidence.seen < FEWEST:
             return False
-        begun, error = time.perf_counter(), self.prediction_error
-        starts = [] if error and error.belief < _GOOD else [self._wide.mean, self._stiff()]
+        begun, starts = time.perf_counter(), self._starts()
         for hypothesis in self._likely():
             self._improve(hypothesis, starts, None if seconds is None else begun + seconds)
         self.fits += 1
@@ -137,23 +136,35 @@ class Belief:
         margin = 100.0 / max(self._evidence.seen, 1)
         return [each for each in self._hypotheses if not each.loss > self._best.loss + margin]
 
-    def _stiff(self) -> FloatArray:
-        """A second starting point: drives that act as velocity sources rather than springs, as PyBullet's."""
-        mean: FloatArray = self._wide.mean.copy()
-        mean[coordinates.slice_of("stiffness_scale")] += np.log(5.0)
-        mean[coordinates.slice_of("servo_damping_scale")] += np.log(3.0)
-        return mean
+    def _starts(self) -> list[FloatArray]:
+        """Other points to fit from, until the error is small, whenever the evidence has doubled."""
+        error, seen = self.prediction_error, self._evidence.seen
+        if (error is not None and error.belief < _GOOD) or seen < 2 * self._searched:
+            return []
+        self._searched = seen
+        return coordinates.drives(self._wide.mean)
 
     def _improve(self, hypothesis: _Hypothesis, starts: list[FloatArray], until: float | None) -> None:
-        """Continue the better of the last fit and fits from `starts`."""
+        """Continue the better of the last fit and one from `starts`."""
         rows = self._some(self._evidence.rows(hypothesis.delay, held_out=False), _ROWS)
         if starts:
             few = self._some(rows, _FEW_ROWS)
-            ends = [self._settle(Gaussian(start, self._wide.covariance), few, until).mean for start in starts]
-            mean = self._matching.best_of([hypothesis.belief.mean, *ends], self._wide, rows)
-            hypothesis.belief = Gaussian(mean, self._wide.covariance)
+            start = Gaussian(self._search(starts, few), self._wide.covariance)
+            means = [hypothesis.belief.mean, self._settle(start, few, until).mean]
+            hypothesis.belief = Gaussian(self._matching.best_of(means, self._wide, rows), self._wide.covariance)
         hypothesis.belief = self._settle(hypothesis.belief, rows, until)
         hypothesis.loss = float(self._matching.losses(hypothesis.belief.mean[None], self._wide, rows).sum())
+
+    def _search(self, starts: list[FloatArray], rows: Rows) -> FloatArray:
+        """Fit gains and biases to each of the drives, and choose the best drive of each joint."""
+        free = coordinates.only_commands(self._wide.covariance)
+        rows, fitted = self._some(rows, _SEARCHED_ROWS), []
+        for start in starts:
+            mean = start
+            for _ in range(2):  # a step's length is limited
+                mean = self._matching.improve(mean, Gaussian(start, free), rows).mean
+            fitted.append(mean)
+        return self._matching.best_of(fitted, self._wide, rows)
 
     def _settle(self, belief: Gaussian, rows: Rows, until: float | None) -> Gaussian:
         """Iterate until the mean converges or time is up, at least once to get the covariance."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,9 @@ from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.parameters import COLUMN_COUNT, COLUMN_NAMES, COLUMNS, PARAMETERS, DomainValues
 from ompo_ros.task.kinematics import FloatArray
 
+_STIFFNESSES: Final = (0.3, 1.0, 3.0, 9.0)  # times the prior's: PyBullet's drives are nearly velocity sources
+_DAMPINGS: Final = (0.3, 1.0, 3.0)
+_HELD: Final = 1e-3  # share of a deviation that a held parameter may move
 _MOMENTS: Final = 4001  # quantiles that represent a distribution for its mean and deviation
 
 
@@ -54,6 +58,25 @@ def slice_of(name: str) -> slice:
     """A parameter's place in the vector."""
     places = [place for place, each in enumerate(NAMES) if each.split(".")[0] == name]
     return slice(places[0], places[-1] + 1)
+
+
+def drives(mean: FloatArray) -> list[FloatArray]:
+    """Starting points of a fit: softer and stiffer, less and more damped drives than those of `mean` (SIZE,)."""
+    starts = []
+    for stiffness, damping in itertools.product(_STIFFNESSES, _DAMPINGS):
+        start: FloatArray = mean.copy()
+        start[slice_of("stiffness_scale")] += np.log(stiffness)
+        start[slice_of("servo_damping_scale")] += np.log(damping)
+        starts.append(bounded(start))
+    return starts
+
+
+def only_commands(covariance: FloatArray) -> FloatArray:
+    """A prior's covariance (SIZE, SIZE) that leaves only gains and biases free."""
+    deviation = np.sqrt(np.diag(covariance))
+    held = slice(0, slice_of("action_gain").start)
+    deviation[held] *= _HELD
+    return np.diag(deviation**2)
 
 
 def to_values(vector: FloatArray) -> FloatArray:

@@ -8,15 +8,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ompo_ros.control.safety import ArmState, SafetyFilter
 from ompo_ros.task.kinematics import FloatArray
-from ompo_ros.task.robot import JOINTS, Robot
-from ompo_ros.task.tasks import INCREMENT
-from ompo_ros.transitions import Transitions
+from ompo_ros.task.robot import JOINTS
+from ompo_ros.transitions import InvalidData, Transitions
 
 IntArray = NDArray[np.int64]
 
 CAPACITY: Final = 3000  # newest transitions that are kept
+_FARTHEST: Final = 10.0  # rad; no joint of an arm turns so far
 _HELD_OUT: Final = 8  # one transition in so many is held out
 
 
@@ -38,10 +37,9 @@ class Rows:
 
 
 class Evidence:
-    """The newest transitions of a target, each with the command after the safety filter."""
+    """The newest transitions of a target, each with the command that was sent."""
 
-    def __init__(self, robot: Robot, speed_scale: float) -> None:
-        self._robot, self._speed_scale = robot, speed_scale
+    def __init__(self) -> None:
         nothing: FloatArray = np.zeros((0, 2 * JOINTS))
         self._rows = Rows(nothing, nothing, nothing[:, :JOINTS], nothing[:, :JOINTS], np.zeros(0))
         self._index: IntArray = np.zeros(0, dtype=np.int64)  # of each transition since the beginning
@@ -50,11 +48,15 @@ class Evidence:
         self.half_life = np.inf  # transitions after which the weight of evidence is halved
 
     def add(self, transitions: Transitions) -> None:
-        """Add transitions in the order they were made."""
+        """Add transitions in the order they were made; InvalidData if they do not say what was commanded."""
+        if transitions.command is None:
+            raise InvalidData("command", "is missing: a belief needs the positions sent to the driver")
+        if (farthest := np.abs(transitions.command).max()) > _FARTHEST:
+            raise InvalidData("command", f"reaches {farthest:g} rad, {_FARTHEST:g} is possible")
         state = transitions.obs[:, : 2 * JOINTS].astype(np.float64)
         after = transitions.next_obs[:, : 2 * JOINTS].astype(np.float64)
         step = _steps_in_a_piece(transitions)
-        command = self._commands(transitions, state, step)
+        command = transitions.command.astype(np.float64)
         new = Rows(state, after, state[:, :JOINTS], command, np.ones(len(state)))
         names = ("state", "after", "origin", "command", "weight")
         joined = (np.concatenate((getattr(self._rows, name), getattr(new, name)))[-CAPACITY:] for name in names)
@@ -73,21 +75,6 @@ class Evidence:
         before = self._rows.take(chosen - delay)
         weight = 0.5 ** (age / self.half_life)
         return replace(rows, origin=before.origin, command=before.command, weight=weight)
-
-    def _commands(self, transitions: Transitions, state: FloatArray, step: IntArray) -> FloatArray:
-        """Replay the safety filter, which begins each episode at rest at home."""
-        commands = np.empty((len(state), JOINTS))
-        safety, now, period = SafetyFilter(self._robot, self._speed_scale), 0.0, self._robot.period
-        for row, (position, velocity) in enumerate(zip(state[:, :JOINTS], state[:, JOINTS:], strict=True)):
-            if step[row] == 0:
-                start = self._robot.home if transitions.step[row] == 0 else position
-                safety, now = SafetyFilter(self._robot, self._speed_scale), 0.0
-                safety.filter(ArmState(start, np.zeros(JOINTS), now), start, now)
-            now += period
-            wanted = position + INCREMENT * transitions.action[row].astype(np.float64)
-            command = safety.filter(ArmState(position, velocity, now), wanted, now)
-            commands[row] = wanted if command is None else command.position
-        return commands
 
 
 def _steps_in_a_piece(transitions: Transitions) -> IntArray:

@@ -23,6 +23,8 @@ _LONGEST: Final = coordinates.LONGEST
 _NUDGE: Final = 0.01  # rad of a command, for slopes
 _FREEDOM: Final = 4.0  # of Student's distribution: contacts and lost states must not dominate
 _LEAST_SCALE: Final = np.repeat((1e-4, 5e-3), JOINTS)  # rad, rad/s: smaller residuals are rounding errors
+# Where a simulator cannot follow the arm, it fits the way covered better than the velocity at its end.
+_WEIGHT: Final = np.repeat((1.0, 0.1), JOINTS)  # of positions and velocities
 _CORRELATED: Final = 4.0  # neighbouring steps have correlated errors: so many count as one
 
 
@@ -65,7 +67,7 @@ class Matching:
         residual, slopes = self._slopes(mean, rows)
         scale = _scales(residual, rows.weight)
         surprise = (residual / scale) ** 2
-        trust = rows.weight[:, None] * (_FREEDOM + 1.0) / (_FREEDOM + surprise) / scale**2 / _CORRELATED
+        trust = rows.weight[:, None] * (_FREEDOM + 1.0) / (_FREEDOM + surprise) / scale**2 / _CORRELATED * _WEIGHT
         precision = np.linalg.inv(prior.covariance)
         information = np.einsum("rok,ro,rol->kl", slopes, trust, slopes) + precision
         pull = np.einsum("rok,ro->k", slopes, trust * residual) - precision @ (mean - prior.mean)
@@ -114,7 +116,7 @@ def _loss(residual: FloatArray, weight: FloatArray) -> FloatArray:
     """Negative log likelihood (7,) of each joint's positions and velocities, without constants."""
     scale = _scales(residual, weight)
     each = 0.5 * (_FREEDOM + 1.0) * np.log1p((residual / scale) ** 2 / _FREEDOM) + np.log(scale)
-    mean: FloatArray = np.average(each, axis=0, weights=weight)
+    mean: FloatArray = np.average(each, axis=0, weights=weight) * _WEIGHT
     return mean[:JOINTS] + mean[JOINTS:]
 
 

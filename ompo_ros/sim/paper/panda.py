@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 from gymnasium.wrappers import FlattenObservation
 
-from ompo_ros.sim.panda_gym_package import panda_gym_envs
+from ompo_ros.sim.panda_gym_package import panda_gym_envs, without_banner
 from ompo_ros.sim.plant import ImageArray
 from ompo_ros.task.tasks import CONTROL_RATE, Float32Array
 
@@ -19,7 +19,8 @@ class PaperPandaReach(gymnasium.Env[Float32Array, Float32Array]):
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": CONTROL_RATE}  # noqa: RUF012
 
     def __init__(self, reward: str = "dense", render_mode: str | None = None) -> None:
-        made = panda_gym_envs.PandaReachEnv(render_mode="rgb_array", reward_type=reward, control_type="joints")
+        with without_banner():
+            made = panda_gym_envs.PandaReachEnv(render_mode="rgb_array", reward_type=reward, control_type="joints")
         self._env: gymnasium.Env[Float32Array, Float32Array] = FlattenObservation(made)
         self.observation_space = self._env.observation_space
         self.action_space = self._env.action_space

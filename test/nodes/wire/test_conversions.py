@@ -1,6 +1,7 @@
 """What leaves as a message comes back equal; what is wrong is refused by the name of its field."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from ompo_ros.nodes.wire.conversions import (
 from ompo_ros.policy.errors import InvalidWeights
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
-FLOAT_FIELDS = ["obs", "action", "reward", "next_obs"]
+FLOAT_FIELDS = ["obs", "action", "reward", "next_obs", "command"]
 FLAG_FIELDS = ["terminated", "truncated"]
 COUNT_FIELDS = ["step", "policy_version", "domain_id"]
 
@@ -46,6 +47,7 @@ def make_transitions(n: int = 5, obs_dim: int = 4, act_dim: int = 2, seed: int =
         step=counts(),
         policy_version=counts(),
         domain_id=counts(),
+        command=floats(n, act_dim),
     )
 
 
@@ -70,6 +72,13 @@ def test_transitions_survive_the_wire(n, obs_dim, act_dim, seed):
     assert received.origin == sent.origin
     for field in FLOAT_FIELDS + FLAG_FIELDS + COUNT_FIELDS:
         np.testing.assert_array_equal(getattr(received, field), getattr(sent, field))
+
+
+def test_a_source_sends_no_commands():
+    sent = replace(make_transitions(), origin=Origin.SOURCE, command=None)
+    msg = over_the_wire(transitions_to_msg(sent, collector_id="arm", session=7, sequence=3, stamp=Time(sec=1)))
+    assert len(msg.command) == 0
+    assert transitions_from_msg(msg).command is None
 
 
 def test_strided_arrays_are_sent_as_they_look():

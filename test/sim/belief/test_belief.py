@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from target_runs import ROBOT, TASK, play
+from target_runs import TASK, play
 
 from ompo_ros.sim.belief import Belief
 from ompo_ros.sim.belief import belief as belief_module
@@ -17,7 +17,7 @@ from ompo_ros.sim.domain_file import write_domain
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.sim.parameters import COLUMN_NAMES
 from ompo_ros.task.kinematics import end_effector_position
-from ompo_ros.transitions import Origin
+from ompo_ros.transitions import InvalidData, Origin
 
 HIDDEN = """parameters:
   payload_mass: 1.2
@@ -35,7 +35,7 @@ def write(folder, text):
 
 
 def belief_of(episodes, **options):
-    belief = Belief(TASK, ROBOT, "randomized", 0, **options)
+    belief = Belief(TASK, "randomized", 0, **options)
     for episode in episodes:
         belief.observe(episode)
     return belief
@@ -141,9 +141,17 @@ def test_transitions_of_a_source_are_refused(episodes):
         belief_of([]).observe(replace(episodes[0], origin=Origin.SOURCE))
 
 
+@pytest.mark.parametrize("command", [None, np.full((50, 7), 1e30, np.float32)], ids=["none", "impossible"])
+def test_transitions_without_sound_commands_are_refused(episodes, command):
+    belief = belief_of([])
+    with pytest.raises(InvalidData, match="command"):
+        belief.observe(replace(episodes[0], command=command))
+    assert belief.target_steps == 0
+
+
 def test_a_prior_that_drifts_is_refused():
     with pytest.raises(ValueError, match="drifts"):
-        Belief(TASK, ROBOT, "drifting", 0)
+        Belief(TASK, "drifting", 0)
 
 
 def test_the_same_seed_finds_the_same(episodes, fitted):
@@ -156,7 +164,7 @@ def test_a_belief_is_a_domain_file_and_another_goes_on_from_it(fitted, tmp_path)
     path = tmp_path / "belief.yaml"
     write_domain(fitted.domain, path, "as of now")
     left = load_domain(path)
-    resumed = Belief(TASK, ROBOT, "randomized", 0, start=left)
+    resumed = Belief(TASK, "randomized", 0, start=left)
     assert resumed.domain == left
     np.testing.assert_allclose(resumed.mean, fitted.mean, rtol=0.02, atol=0.02)
 
