@@ -135,8 +135,10 @@ def learner() -> Iterator[None]:
     """A process that never pauses."""
     with subprocess.Popen([sys.executable, "-c", _LEARNER], stdout=subprocess.PIPE) as process:
         process.stdout.readline()  # type: ignore[union-attr] # it is a pipe
-        yield
-        process.kill()
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def all_figures(seconds: float) -> dict[str, float]:

@@ -6,16 +6,14 @@ arm has come to rest.
 
 from __future__ import annotations
 
-import contextlib
 import gc
+import itertools
 import os
 import re
-import select
 import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -23,6 +21,7 @@ import pylibfranka as fci
 
 from ompo_ros.fci import messages
 from ompo_ros.fci.limits import Limits
+from ompo_ros.fci.link import Ended, Link, StateArrivals
 from ompo_ros.fci.messages import Counts, Phase, Settings, State
 from ompo_ros.fci.motion import CYCLE, Motion
 from ompo_ros.task.kinematics import FloatArray
@@ -31,41 +30,13 @@ from ompo_ros.task.robot import load_robot
 FAILURES: Final = (fci.FrankaException, RuntimeError)  # what pylibfranka raises
 _PRIORITY: Final = 60  # above the other nodes' 50
 _REST: Final = 1.0  # s without a command, after which an arm at rest is left to the robot, which holds it
+_BEGIN: Final = 20  # cycles at the start of a motion in which the robot may still compare with its own last position
 _SETTLING: Final = 0.3  # s after the motion's end: the robot holds what it measures when it is left alone
 _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is another one
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
 _AFTER_LOSS: Final = 3  # cycles from a lost one on, whose mean velocities enter the robot's next differences
 _SAME: Final = 5e-7  # rad; states have single precision
-
-
-class Ended(Exception):
-    """The node is gone."""
-
-
-class Link:
-    """Our end of the socket."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._end = end
-
-    def packets(self, wait: float = 0.0) -> Iterator[bytes]:
-        """All packets that have come; raises Ended if no more can come."""
-        if wait:
-            select.select([self._end], [], [], wait)
-        while True:
-            try:
-                packet = self._end.recv(messages.LARGEST, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                return
-            if not packet:
-                raise Ended
-            yield packet
-
-    def send(self, packet: bytes) -> None:
-        """Send unless the node is slow or gone: the one means a newer state follows, the other is heard above."""
-        with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
-            self._end.send(packet, socket.MSG_DONTWAIT)
 
 
 class Loop:
@@ -150,23 +121,26 @@ class Loop:
     def _follow(self, robot: fci.Robot) -> None:
         """Move with the setpoints until none has come for a while."""
         control = robot.start_joint_position_control(fci.ControllerMode.JointImpedance)
+        arrivals = StateArrivals()
         state, _ = control.readOnce()
         motion = Motion(self._limits, self._period, np.array(state.q_d))
         self._phase, rested = Phase.FOLLOWING, 0.0
         unsure = 0  # cycles in which the robot's own velocity counts, not ours
-        while True:
-            if self._setpoint is not None:
+        for cycle in itertools.count():
+            if self._setpoint is not None and cycle >= _BEGIN:
                 motion.setpoint(self._setpoint, self._heard)
                 self._setpoint = None
             command = fci.JointPositions(motion.advance())
             rested = rested + CYCLE if motion.at_rest else 0.0
             over = rested > _SETTLING and (self._ending or time.monotonic() - self._heard > _REST)
             command.motion_finished = over
-            control.writeOnce(command)
-            if over:
-                break
+            missed = int(arrivals.is_overtaken())
+            if not missed:
+                control.writeOnce(command)
+                if over:
+                    break
             state, duration = control.readOnce()
-            missed = max(round(duration.to_sec() / CYCLE) - 1, 0)
+            missed += max(round(duration.to_sec() / CYCLE) - 1, 0)
             self._lost += missed
             unsure = _AFTER_LOSS if missed else max(unsure - 1, 0)
             if unsure:
