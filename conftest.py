@@ -1,6 +1,7 @@
 """Every test gets a ROS domain of its own on localhost, so that neither its forerunner nor a run beside it is heard."""
 
 import contextlib
+import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,8 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 # A shell starts what runs in the background with SIGINT ignored, and all below it: the tests send Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_SCHEDULER, _PRIORITY = os.sched_getscheduler(0), os.sched_getparam(0)
 
 try:
     from domain_coordinator import domain_id
@@ -36,6 +39,14 @@ def _own_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("ros_log")))
         patch.setenv("PYTHONUNBUFFERED", "1")
         yield number
+
+
+@pytest.fixture(autouse=True)
+def _own_priority():
+    """An arm node, or libfranka's client, makes this thread a real-time one; whatever starts later would inherit it."""
+    yield
+    if os.sched_getscheduler(0) != _SCHEDULER:
+        os.sched_setscheduler(0, _SCHEDULER, _PRIORITY)
 
 
 @pytest.fixture(autouse=True)

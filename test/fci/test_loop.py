@@ -1,6 +1,5 @@
 """The maker's client and a server with the robot's rules: what moves, what stops, and what is said of it."""
 
-import os
 import signal
 
 import numpy as np
@@ -49,15 +48,6 @@ def test_the_robot_follows_every_stream_without_a_reflex(name, driven):
     np.testing.assert_allclose(driven.states(20).position, setpoints[-1], atol=2e-3)
 
 
-@pytest.fixture
-def own_priority():
-    """The client makes its thread a real-time one, whatever it is asked; what later tests start would inherit that."""
-    scheduler, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
-    yield
-    os.sched_setscheduler(0, scheduler, parameters)
-
-
-@pytest.mark.usefixtures("own_priority")
 def test_setpoints_written_as_they_are_stop_the_robot(robot):
     import pylibfranka
 
@@ -167,7 +157,3 @@ def test_a_loop_that_hangs_is_stopped_by_the_robot_itself():
         driven.fci.process.send_signal(signal.SIGCONT)
         driven.close()
         robot.close()
-
-
-def test_no_test_above_has_made_this_process_urgent():
-    assert os.sched_getscheduler(0) == os.SCHED_OTHER
