@@ -33,7 +33,8 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
 }
 DISTRIBUTIONS = {"panda_gym": "panda-gym", "PIL": "pillow"}
-NO_EXTRA = {"google", "mcap_ros2", "metaworld", "playwright"}  # with onnx; for tests; its own environment; for tests
+NO_EXTRA = {"google", "mcap_ros2", "playwright"}  # with onnx; for tests
+NO_EXTRA |= {"franka_sim", "metaworld"}  # in environments of their own
 
 
 def test_imports_without_ros_and_without_torch():

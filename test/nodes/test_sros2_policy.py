@@ -71,7 +71,8 @@ def rules_of(name: str, kind: str, verb: str) -> set[str]:
 
 def is_used_here(rule: str) -> bool:
     """Whether a rule is no other driver's, no robot's elsewhere, and no general one."""
-    return rule.startswith("/ompo/") and not rule.endswith(("/joint_trajectory", "/commands", "franka/joint_states"))
+    of_others = ("/joint_trajectory", "/commands", "/target_joint", "franka/joint_states")
+    return rule.startswith("/ompo/") and not rule.endswith(of_others)
 
 
 @pytest.mark.launch(fixture=graph)

@@ -92,6 +92,11 @@ class Driven:
         self.until(lambda: self._newest is not None and self._newest.phase is phase, phase.value)
         return self._newest
 
+    def until_over(self) -> State:
+        """Wait until the motion has ended, at rest or by a fault."""
+        self.until(lambda: self.faults or self._newest.phase is Phase.WAITING, "the motion's end")
+        return self.states(20)
+
     def send(self, setpoints, gaps=None) -> None:
         """Send setpoints, as many states apart as `gaps` says."""
         for index, setpoint in enumerate(setpoints):
