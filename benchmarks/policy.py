@@ -82,6 +82,7 @@ def make_tensors(seed: int) -> dict[str, Float32Array]:
     tensors = {"obs_mean": np.zeros(OBS_DIM, np.float32), "obs_scale": np.ones(OBS_DIM, np.float32)}
     limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
     tensors |= {name: np.array(value, np.float32) for name, value in limits.items()}
+    tensors |= {"action_gain": np.ones(ACT_DIM, np.float32), "action_bias": np.zeros(ACT_DIM, np.float32)}
     for i, (rows, columns) in enumerate(((OBS_DIM, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, 2 * ACT_DIM))):
         limit = np.sqrt(6.0 / (rows + columns))
         tensors[f"weight_{i}"] = rng.uniform(-limit, limit, (rows, columns)).astype(np.float32)

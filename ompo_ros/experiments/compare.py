@@ -79,7 +79,7 @@ def play(job: Job) -> list[Point]:
     try:
         if not method.adapts:
             return [_evaluated(job, rig, agent, sources, 0, begun)]
-        for steps in rehearse(rig, agent, sources, protocol.pacing):
+        for steps in rehearse(rig, agent, sources, method.paced(protocol.pacing)):
             if steps in protocol.points:
                 points.append(_evaluated(job, rig, agent, sources, steps, begun))
     except ArmHeld as reason:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ompo_ros.experiments.pretrain import node_settings
@@ -16,16 +16,21 @@ PLAIN: Final = {"discrepancy": "bound", "replay_temper": 0.0, "target_share": -1
 
 @dataclass(frozen=True)
 class Method:
-    """A method's own settings; `adapts` is False for the fixed shipped policy."""
+    """A method's own settings; `adapts` is False for the fixed shipped policy, `learns` for fixed networks."""
 
     own: Mapping[str, Any] = field(default_factory=dict)
     belief: bool = False
     adapts: bool = True
+    learns: bool = True
 
     @property
     def config(self) -> Config:
         """The learner of an adaptation run with the method's own settings."""
         return Config.from_dict({**node_settings("learner")["learning"], **PLAIN, **self.own})
+
+    def paced(self, pacing: Pacing) -> Pacing:
+        """The protocol's pacing; without sources and updates for fixed networks."""
+        return pacing if self.learns else replace(pacing, source_ratio=0.0, update_to_data=0.0)
 
 
 @dataclass(frozen=True)
@@ -78,5 +83,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "rlpd": Method({"algorithm": "sac", "target_share": 0.5}),
     "sac_iw": Method({"algorithm": "sac_iw"}),
     "darc": Method({"algorithm": "darc"}),
+    "ompo_belief_only_sources": Method({"algorithm": "ompo", "compensate": False}, belief=True),
+    "compensation_alone": Method(belief=True, learns=False),
     "belief_alone": Method({"algorithm": "sac", "target_share": 0.0}, belief=True),
 }

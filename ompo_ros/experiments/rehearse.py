@@ -27,7 +27,7 @@ from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.recording.warm_start import recorded_transitions
 from ompo_ros.resources import resource_path
-from ompo_ros.sim.belief import Belief
+from ompo_ros.sim.belief import Belief, coordinates
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.sim.stand_in import SIMULATORS, StandIn, make_stand_in
@@ -101,11 +101,13 @@ class Sources:
         self._env, self._seed, self.belief = env, seed, belief
         self._collection = Collection(env, seed)
 
-    def learn_of(self, target: Transitions) -> None:
-        """Fit the belief to the target's transitions; all arms restart with the new belief."""
+    def learn_of(self, target: Transitions, agent: Agent) -> None:
+        """Fit the belief to the target's transitions; all arms restart with it, and the agent compensates."""
         if self.belief is not None:
             self.belief.observe(target)
             if self.belief.fit():
+                if self.belief.trusted:
+                    agent.compensate(*coordinates.gains_and_biases(self.belief.mean))
                 self._env.set_domain(self.belief.domain)
                 self._collection = Collection(self._env, self._seed + self.belief.fits * self._env.num_envs)
 
@@ -131,7 +133,7 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Kee
             continue
         agent.observe(episode.transitions)
         keep(episode.transitions)
-        sources.learn_of(episode.transitions)
+        sources.learn_of(episode.transitions, agent)
         due = pacing.updates_due(seen[Origin.SOURCE], agent.paced_steps, agent.updates)
         sources.play(agent, pacing.source_budget(seen[Origin.TARGET], agent.updates + due), keep)
         if due and agent.ready:

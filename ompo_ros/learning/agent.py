@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from ompo_ros.learning.buffers import EmptyBuffer, Layout
+from ompo_ros.learning.compensation import Compensation
 from ompo_ros.learning.config import Config
 from ompo_ros.learning.device import compiled, generator, track
 from ompo_ros.learning.experience import Experience
@@ -30,7 +31,8 @@ class Agent(ABC):
         self.config, self.obs_dim, self.act_dim, self.seed, self.device = config, obs_dim, act_dim, seed, device
         self.layout = Layout(obs_dim, act_dim)
         self.experience = Experience(config, self.layout, device)
-        self.normalizer = Normalizer(obs_dim, act_dim, config.normalize_obs, device)
+        self.compensation = Compensation(act_dim, device)
+        self.normalizer = Normalizer(obs_dim, self.compensation, config.normalize_obs, device)
         self.reward = RewardTransform(
             config.reward_scale, config.reward_shift, config.reward_floor, self._log_reward(), config.normalize_reward
         )
@@ -132,6 +134,11 @@ class Agent(ABC):
     def _step(self, with_actor: bool) -> None:
         """One update of the critics and, `with_actor`, of actor and target networks."""
 
+    def compensate(self, gain: ArrayLike, bias: ArrayLike) -> None:
+        """Cancel the drives' gains and biases from now on, if the settings want it."""
+        if self.config.compensate:
+            self.compensation.set(gain, bias)
+
     def _sample(self) -> Tensor:
         rows = self.experience.sample_into(self._rows, self.learning_rng)
         self.normalizer.transition_(self.layout.transition(rows))
@@ -139,6 +146,11 @@ class Agent(ABC):
 
     def _sample_initial(self) -> Tensor:
         return self.normalizer.obs_(self.experience.sample_initial_into(self._initial, self.learning_rng))
+
+    def _explore(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """Draw actions that the arm can follow, with gradients, and their log densities."""
+        action, log_prob = self.actor.sample(obs, self.learning_rng)
+        return self.compensation.reachable(action), log_prob
 
     @property
     def temperature(self) -> Tensor:
@@ -189,7 +201,7 @@ class Agent(ABC):
         if not deterministic:
             noise = torch.randn(mean.shape, generator=self.acting_rng).to(self.device)
             mean = torch.addcmul(mean, log_std.exp(), noise)
-        action: NDArray[np.float32] = mean.tanh().cpu().numpy()
+        action: NDArray[np.float32] = self.compensation.sent(mean.tanh()).cpu().numpy()
         return action.reshape(*obs.shape[:-1], self.act_dim)
 
     def actor_tensors(self, average: bool = True) -> dict[str, NDArray[np.float32]]:
@@ -203,12 +215,14 @@ class Agent(ABC):
             x = elu(x @ weight_1 + bias_1)
             y = x @ weight_2 + bias_2
             mean, log_std = y[:act_dim], clip(y[act_dim:], log_std_min, log_std_max)
-            action = tanh(mean)                                   deterministic, or tanh(mean + exp(log_std) * noise)
+            x = tanh(mean)                                        deterministic, or tanh(mean + exp(log_std) * noise)
+            action = clip((x - action_bias) / action_gain, -1, 1)
 
         Without `normalize_obs` mean is 0, scale 1 and the clip the greatest float32: one graph serves both.
         """
         tensors = {"obs_mean": self.normalizer.mean, "obs_scale": self.normalizer.scale}
         tensors["obs_clip"] = torch.tensor(self.normalizer.clip)
+        tensors["action_gain"], tensors["action_bias"] = self.compensation.gain, self.compensation.bias
         tensors["log_std_min"], tensors["log_std_max"] = (torch.tensor(limit) for limit in self.actor.log_std)
         actor = self.average_actor if average else self.actor
         for name, values in actor.named.items():

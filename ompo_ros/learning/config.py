@@ -95,6 +95,9 @@ class Config:
         high=1,
         paper="none (the authors' program: 0.005)",
     )
+    compensate: bool = parameter(
+        True, "cancel gains and biases of the drives as the belief has them; without a belief nothing", paper="none"
+    )
     actor_average_tau: float = parameter(
         1.0,
         "step of the deterministic actor towards the learned one; below 1 it is a running average",

@@ -29,7 +29,7 @@ class OMPO(Agent):
         # One pass of the policy serves the critic's step (values only) and the actor's (with gradients).
         obs = torch.cat((self.layout.next_obs(rows), initial))
         with torch.set_grad_enabled(with_actor):
-            action, log_prob = self.actor.sample(obs, self.learning_rng)
+            action, log_prob = self._explore(obs)
             onward = torch.cat((obs, action), 1)  # (s', a') above (s0, a0)
         psi = self._update_critic(rows, onward.detach(), log_prob.detach())
         if with_actor:

@@ -25,7 +25,7 @@ class SAC(Agent):
         """Bootstrap: r + γ [min Q̄(s', a') - temperature log π(a'|s')], no value beyond the task's own end."""
         with torch.no_grad():
             next_obs = self.layout.next_obs(rows)
-            action, log_prob = self.actor.sample(next_obs, self.learning_rng)
+            action, log_prob = self._explore(next_obs)
             next_value = self.target_critic(torch.cat((next_obs, action), 1)).amin(0) - self.temperature * log_prob
             target: Tensor = reward + self.config.discount * self.layout.continues(rows) * next_value
             return target
@@ -42,7 +42,7 @@ class SAC(Agent):
         return cost
 
     def _update_actor(self, obs: Tensor) -> None:
-        action, log_prob = self.actor.sample(obs, self.learning_rng)
+        action, log_prob = self._explore(obs)
         value = self.critic(torch.cat((obs, action), 1), frozen=True).amin(0)
         loss = (self.temperature * log_prob - value).mean()
         temperature = self.temperature

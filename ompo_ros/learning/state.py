@@ -15,6 +15,7 @@ from ompo_ros.learning.normalization import RunningStatistics
 from ompo_ros.transitions import Origin
 
 Arrays = dict[str, NDArray[Any]]
+GAIN, BIAS = "compensation.gain", "compensation.bias"
 
 
 def agent_arrays(agent: Agent) -> Arrays:
@@ -24,6 +25,7 @@ def agent_arrays(agent: Agent) -> Arrays:
         arrays[f"{name}.mean"], arrays[f"{name}.variance"] = statistics.mean, statistics.variance
     for name, rng in _generators(agent).items():
         arrays[name] = _to_numpy(rng.get_state())
+    arrays[GAIN], arrays[BIAS] = _to_numpy(agent.compensation.gain), _to_numpy(agent.compensation.bias)
     return arrays
 
 
@@ -109,6 +111,7 @@ def restore_state(agent: Agent, arrays: Arrays, counted: dict[str, Any]) -> None
         statistics.count = counted["statistics"][name]
         statistics.mean, statistics.variance = arrays[f"{name}.mean"], arrays[f"{name}.variance"]
     agent.normalizer.refresh()
+    agent.compensation.set(arrays[GAIN], arrays[BIAS])
     for name, rng in _generators(agent).items():
         rng.set_state(torch.from_numpy(arrays[name]))
     _restore_experience(agent, arrays, counted)

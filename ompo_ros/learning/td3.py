@@ -47,11 +47,12 @@ class TD3(Agent):
             action = self.target_actor.distribution(next_obs)[0].tanh()
             noise = torch.randn(action.shape, generator=self.learning_rng, device=self.device) * c.smoothing_noise
             action = (action + noise.clamp_(-c.smoothing_clip, c.smoothing_clip)).clamp_(-1.0, 1.0)
+            action = self.compensation.reachable(action)
             next_value: Tensor = self.target_critic(torch.cat((next_obs, action), 1)).amin(0)
             return self.reward(layout.reward(rows)) + c.discount * layout.continues(rows) * next_value
 
     def _update_actor(self, obs: Tensor) -> None:
-        action = self.actor.distribution(obs)[0].tanh()
+        action = self.compensation.reachable(self.actor.distribution(obs)[0].tanh())
         loss = -self.critic(torch.cat((obs, action), 1), frozen=True)[0].mean()
         self.actor_optimizer.descend(loss + 0.0 * self.log_temperature)
         self._readings.update(actor_loss=loss.detach)

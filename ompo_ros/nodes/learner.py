@@ -8,8 +8,9 @@ from array import array
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import rclpy
-from ompo_msgs.msg import ActorWeights, EpisodeSummary, LearnerStatus
+from ompo_msgs.msg import ActorWeights, ArmBelief, EpisodeSummary, LearnerStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
@@ -19,6 +20,7 @@ from ompo_ros.learning.learner_folder import LearnerFolder
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.learning.recovery import Recovery
 from ompo_ros.learning.run_log import RunLog
+from ompo_ros.nodes.beliefs import check_belief
 from ompo_ros.nodes.learner_parameters import LearnerParameters
 from ompo_ros.nodes.warm_start import warm_start
 from ompo_ros.nodes.wire import qos
@@ -29,6 +31,7 @@ from ompo_ros.nodes.wire.process import STEADY, run
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
+from ompo_ros.sim.belief.coordinates import gains_and_biases
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
 from ompo_ros.transitions import InvalidData, Origin, Transitions
@@ -72,6 +75,8 @@ class Learner(Node):
         self._intake = TransitionIntake(self, self._take, self._identity)
         on_episode = self._identity.only_ours(self._on_episode)
         self.create_subscription(EpisodeSummary, "target/episodes", on_episode, qos.EPISODES)
+        if config.compensate:
+            self.create_subscription(ArmBelief, "belief", self._identity.only_ours(self._on_belief), qos.LATCHED)
         self.create_service(Trigger, "~/save_checkpoint", self._on_save)
         self.create_service(SetBool, "~/set_paused", self._on_pause)
         end_with_run(self, self._identity)
@@ -89,6 +94,17 @@ class Learner(Node):
     def _take(self, transitions: Transitions) -> None:
         self._bounds.check(transitions)
         self._agent.observe(transitions)
+
+    def _on_belief(self, msg: ArmBelief) -> None:
+        """Cancel what is known of the drives; the arm gets such a policy at once."""
+        try:
+            check_belief(msg)
+        except InvalidData as error:
+            self.get_logger().error(f"belief refused, the drives stay compensated as they are: {error}")
+            return
+        if msg.prediction_error < msg.prior_prediction_error and not self._done:
+            self._agent.compensate(*gains_and_biases(np.asarray(msg.means)))
+            self._publish_actor()
 
     def _on_episode(self, msg: EpisodeSummary) -> None:
         try:

@@ -37,7 +37,7 @@ class ActorShape:
         """Name the tensors in the order they are stored, with `x @ weight + bias` a layer."""
         o, h, a = self.obs_dim, self.hidden, self.act_dim
         shapes: dict[str, tuple[int, ...]] = {"obs_mean": (o,), "obs_scale": (o,), "obs_clip": ()}
-        shapes |= {"log_std_min": (), "log_std_max": ()}
+        shapes |= {"log_std_min": (), "log_std_max": (), "action_gain": (a,), "action_bias": (a,)}
         shapes |= {"weight_0": (o, h), "bias_0": (h,), "weight_1": (h, h), "bias_1": (h,)}
         shapes |= {"weight_2": (h, 2 * a), "bias_2": (2 * a,)}
         return shapes | ({"gain": (h,), "offset": (h,)} if self.architecture == LAYERNORM_TANH else {})
@@ -74,7 +74,12 @@ class Actor:
             x = _elu(x)
         y = _elu(x @ t["weight_1"] + t["bias_1"]) @ t["weight_2"] + t["bias_2"]
         mean, log_std = np.split(y, 2, axis=-1)
-        return np.tanh(mean), mean, np.clip(log_std, t["log_std_min"], t["log_std_max"])
+        return self.sent(np.tanh(mean)), mean, np.clip(log_std, t["log_std_min"], t["log_std_max"])
+
+    def sent(self, effective: Float64Array) -> Float64Array:
+        """The action to send, so that `effective` reaches the joints of drives with these gains and biases."""
+        gain, bias = (np.asarray(self.tensors[name], np.float64) for name in ("action_gain", "action_bias"))
+        return np.clip((effective - bias) / gain, -1.0, 1.0)
 
 
 def _require_actor(tensors: Tensors) -> ActorShape:
@@ -96,6 +101,8 @@ def _require_actor(tensors: Tensors) -> ActorShape:
         raise InvalidWeights(
             f"log_std_min {low:g} and log_std_max {high:g} are not ordered within {least:g} to {most:g}"
         )
+    if not (tensors["action_gain"] > 0.0).all():
+        raise InvalidWeights("action_gain is not positive")
     return shape
 
 

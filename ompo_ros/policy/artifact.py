@@ -157,8 +157,9 @@ def _tensors(graph: GraphProto) -> dict[str, Float32Array]:
         if stored.data_location != TensorProto.DEFAULT or stored.external_data:
             raise errors.ExternalData(f"tensor {stored.name!r} lies outside the file")
         size = math.prod(stored.dims)
-        if any(length < 0 for length in stored.dims) or size > MAX_TENSOR:
-            raise errors.Oversized(f"tensor {stored.name!r} of shape {list(stored.dims)}: {MAX_TENSOR} values at most")
+        if len(stored.dims) > 2 or any(length < 0 for length in stored.dims) or size > MAX_TENSOR:
+            most = f"a matrix of {MAX_TENSOR} values at most is read"
+            raise errors.Oversized(f"tensor {stored.name!r} of shape {list(stored.dims)}: {most}")
         if stored.name in DERIVED:
             continue
         if stored.data_type != TensorProto.FLOAT or len(stored.raw_data) != 4 * size:

@@ -20,8 +20,9 @@ IR_VERSION: Final = 8
 PRODUCER: Final = "ompo_ros"
 INPUT: Final = "obs"
 OUTPUTS: Final = ("action", "mean", "log_std")
-OPERATORS: Final = frozenset({"Sub", "Mul", "Clip", "Gemm", "Elu", "LayerNormalization", "Tanh", "Split"})
-DERIVED: Final = frozenset({"obs_clip_low", "split"})  # constants that follow from the others
+OPERATORS: Final = frozenset({"Sub", "Mul", "Div", "Clip", "Gemm", "Elu", "LayerNormalization", "Tanh", "Split"})
+ACTION_RANGE: Final = {"action_low": -1.0, "action_high": 1.0}
+DERIVED: Final = frozenset({"obs_clip_low", "split", *ACTION_RANGE})  # constants that follow from the others
 TOLERANCE: Final = 1e-5
 RANDOM_OBSERVATIONS: Final = 256
 WARM_UP_RUNS: Final = 20
@@ -48,6 +49,9 @@ def _template(shape: ActorShape) -> ModelProto:
     constants = [TensorProto(name=name, dims=dims, data_type=TensorProto.FLOAT) for name, dims in floats]
     split = np.array([shape.act_dim, shape.act_dim], "<i8").tobytes()
     constants.append(TensorProto(name="split", dims=[2], data_type=TensorProto.INT64, raw_data=split))
+    for name, value in ACTION_RANGE.items():
+        raw = np.array(value, "<f4").tobytes()
+        constants.append(TensorProto(name=name, dims=(), data_type=TensorProto.FLOAT, raw_data=raw))
     graph = helper.make_graph(
         _nodes(shape.architecture == LAYERNORM_TANH),
         "actor",
@@ -84,7 +88,10 @@ def _nodes(layer_norm: bool) -> list[NodeProto]:
         node("Gemm", ["hidden_1", "weight_2", "bias_2"], ["layer_2"]),
         node("Split", ["layer_2", "split"], ["mean", "raw_log_std"], axis=-1),
         node("Clip", ["raw_log_std", "log_std_min", "log_std_max"], ["log_std"]),
-        node("Tanh", ["mean"], ["action"]),
+        node("Tanh", ["mean"], ["effective"]),
+        node("Sub", ["effective", "action_bias"], ["unbiased"]),
+        node("Div", ["unbiased", "action_gain"], ["unlimited"]),
+        node("Clip", ["unlimited", "action_low", "action_high"], ["action"]),
     ]
 
 
@@ -149,7 +156,7 @@ def check_parity(onnx: bytes, actor: Actor, recorded: Float32Array, rng: np.rand
     errors = {
         "mean": float(np.abs(engine.mean - mean).max()) / scale,
         "log_std": float(np.abs(engine.log_std - log_std).max()) / scale,
-        "action": float(np.abs(engine.action - np.tanh(engine.mean.astype(np.float64))).max()),
+        "action": float(np.abs(engine.action - actor.sent(np.tanh(engine.mean.astype(np.float64)))).max()),
     }
     worst = max(errors, key=lambda name: math.inf if math.isnan(errors[name]) else errors[name])
     if not errors[worst] <= TOLERANCE:

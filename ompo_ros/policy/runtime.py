@@ -44,23 +44,26 @@ class PolicyRuntime:
         self._obs, self._action = engine.obs[row], engine.action[row]
         self._mean, self._log_std = engine.mean[row], engine.log_std[row]
         self._noise = np.empty_like(self._mean)
+        self._gain, self._bias = policy.actor.tensors["action_gain"], policy.actor.tensors["action_bias"]
 
     @property
     def version(self) -> int:
         return self.manifest.version
 
     def act(self, obs: Float32Array) -> Float32Array:
-        """Choose the deterministic action, the squashed mean."""
+        """Choose the deterministic action."""
         self._run(obs)
         return self._action
 
     def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
-        """Draw an action, tanh(mean + exp(log_std) * noise)."""
+        """Draw an action, tanh(mean + exp(log_std) * noise), for drives of the policy's gains and biases."""
         self._run(obs)
         deviation = np.exp(self._log_std, out=self._log_std)
         noise = rng.standard_normal(out=self._noise, dtype=np.float32)
         raw = np.add(self._mean, np.multiply(noise, deviation, out=noise), out=noise)
-        return np.tanh(raw, out=self._action)
+        effective = np.tanh(raw, out=raw)
+        sent = np.divide(np.subtract(effective, self._bias, out=raw), self._gain, out=raw)
+        return np.maximum(np.minimum(sent, 1.0, out=sent), -1.0, out=self._action)
 
     def _run(self, obs: Float32Array) -> None:
         if obs.shape != self._obs.shape:

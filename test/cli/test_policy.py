@@ -8,8 +8,8 @@ from pathlib import Path
 
 import launch
 import launch_pytest
-import numpy as np
 import pytest
+from example_policies import make_tensors
 from launch_ros.actions import Node as NodeAction
 
 from ompo_ros.policy.actor import Actor
@@ -24,12 +24,7 @@ CONTRACT = Task("reach", "dense").contract
 
 
 def make(version: int):
-    rng = np.random.default_rng(version)
-    shapes = {"obs_mean": (20,), "obs_scale": (20,), "weight_0": (20, 8), "bias_0": (8,), "weight_1": (8, 8)}
-    shapes |= {"bias_1": (8,), "weight_2": (8, 14), "bias_2": (14,)}
-    limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
-    tensors = {name: rng.normal(0.0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()}
-    tensors |= {name: np.array(value, np.float32) for name, value in limits.items()}
+    tensors = make_tensors(seed=version, hidden=8)
     return make_policy(Actor(tensors), CONTRACT, version=version, stamp=1.0, training=Training(5, 6))
 
 

@@ -10,6 +10,7 @@ OWN = {
     "discrepancy",  # OMPO's use of R
     "replay_temper",  # which rows of D_G are drawn
     "target_share",
+    "compensate",  # what a belief is used for
 }
 ADAPTING = [name for name, method in METHODS.items() if method.adapts]
 

@@ -174,7 +174,8 @@ def deployed(tensors, obs):
     x = x @ t["weight_1"] + t["bias_1"]
     y = np.where(x > 0, x, np.expm1(x)) @ t["weight_2"] + t["bias_2"]
     mean, log_std = np.split(y, 2, axis=-1)
-    return np.tanh(mean), np.clip(log_std, t["log_std_min"], t["log_std_max"])
+    action = np.clip((np.tanh(mean) - t["action_bias"]) / t["action_gain"], -1, 1)
+    return action, np.clip(log_std, t["log_std_min"], t["log_std_max"])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -182,6 +183,7 @@ def deployed(tensors, obs):
 @pytest.mark.parametrize("normalize", [False, True])
 def test_exported_tensors_act_as_the_learner_does(small_agent, algorithm, first_layer, normalize):
     agent = small_agent(algorithm=algorithm, first_layer=first_layer, normalize_obs=normalize)
+    agent.compensate(np.linspace(0.6, 1.4, agent.act_dim), np.linspace(-0.8, 0.5, agent.act_dim))
     agent.update(4)
     tensors = agent.actor_tensors()
     assert all(values.dtype == np.float32 and np.isfinite(values).all() for values in tensors.values())

@@ -9,6 +9,7 @@ import launch_pytest
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
+from example_policies import make_tensors
 from graphs import graph_of, node
 from launch_pytest.tools import process as process_tools
 from ompo_msgs.action import Evaluate
@@ -49,17 +50,18 @@ def graph(ros_domain, server):
     return graph_of(server)
 
 
-def tensors(seed: int) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    shapes = {"obs_mean": (20,), "obs_scale": (20,), "weight_0": (20, 32), "bias_0": (32,), "weight_1": (32, 32)}
-    shapes |= {"bias_1": (32,), "weight_2": (32, 14), "bias_2": (14,)}
-    limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
-    arrays = {name: rng.normal(0.0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()}
-    return arrays | {name: np.array(value, np.float32) for name, value in limits.items()}
+def smooth(seed: int) -> dict[str, np.ndarray]:
+    """An actor that passes the gate."""
+    return make_tensors(seed=seed, spread=0.05)
 
 
 def weights(version: int, **changes) -> ActorWeights:
-    fields = {"architecture": "elu", "tensors": tensors_to_msgs(tensors(version)), "obs_dim": 20, "act_dim": 7}
+    fields = {
+        "architecture": "elu",
+        "tensors": tensors_to_msgs(smooth(version)),
+        "obs_dim": 20,
+        "act_dim": 7,
+    }
     return ActorWeights(version=version, updates=version, target_steps=version, **{**fields, **changes})
 
 
@@ -148,7 +150,7 @@ def world(ros_domain):
 @pytest.mark.launch(fixture=graph)
 def test_weights_become_a_latched_policy_that_services_hand_out(world, server, launch_context):
     world.wait_for_server()
-    wrong = weights(1, architecture="mystery"), weights(2, tensors=tensors_to_msgs(tensors(2))[1:])
+    wrong = weights(1, architecture="mystery"), weights(2, tensors=tensors_to_msgs(smooth(2))[1:])
     for n, msg in enumerate(wrong, 1):  # one by one: only the newest weights are kept for the server
         world.actor.publish(msg)
         told = f"refused weights {n} ({n} refused"
@@ -160,7 +162,7 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     onnx = bytes(world.seen["latest"][0].onnx)
     assert read_policy(onnx).manifest.training == Training(3, 3)
     obs = np.linspace(-1, 1, 20, dtype=np.float32)
-    action, _, _ = Actor(tensors(3)).forward(obs)
+    action, _, _ = Actor(smooth(3)).forward(obs)
     np.testing.assert_allclose(PolicyRuntime(onnx, CONTRACT).act(obs), action, atol=1e-5)
 
     answer = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
@@ -263,7 +265,7 @@ def unusable(request, tmp_path):
         return folder, "choose an empty or a new folder"
     registry = Registry(folder)
     training = Training(1, 1)
-    policy = make_policy(Actor(tensors(1)), CONTRACT, version=1, stamp=1.0, training=training)
+    policy = make_policy(Actor(smooth(1)), CONTRACT, version=1, stamp=1.0, training=training)
     registry.add(policy, "proven", channel=STABLE)
     registry.close()
     (file,) = (folder / "policies").iterdir()
@@ -319,7 +321,7 @@ def test_a_candidate_whose_evaluation_cannot_be_written_is_evaluated_again(world
 @pytest.mark.launch(fixture=graph)
 def test_what_senders_write_is_cut_made_plain_and_not_logged_without_end(world, server, launch_context):
     world.wait_for_server()
-    named = tensors_to_msgs({**tensors(1), "\x1b[2J": np.zeros(1, np.float32)})
+    named = tensors_to_msgs({**smooth(1), "\x1b[2J": np.zeros(1, np.float32)})
     world.actor.publish(weights(1, tensors=named))
     assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: "refused weights 1" in text, 20)
     for _ in range(2 * REFUSALS_SAID):
@@ -341,10 +343,10 @@ def test_act_follows_a_version_that_was_learned_again_and_the_server_ends_cleanl
     world.listen_to_channels()
     obs = np.linspace(-1, 1, 20, dtype=np.float32)
     for n, seed in enumerate((1, 2), 1):
-        world.actor.publish(weights(1, tensors=tensors_to_msgs(tensors(seed))))
+        world.actor.publish(weights(1, tensors=tensors_to_msgs(smooth(seed))))
         world.spin_until(lambda n=n: len(world.seen["latest"]) == n)
         answer = world.ask(Act, "act", channel="latest", obs=obs.tobytes(), deterministic=True)
-        action, _, _ = Actor(tensors(seed)).forward(obs)
+        action, _, _ = Actor(smooth(seed)).forward(obs)
         np.testing.assert_allclose(np.frombuffer(answer.action, np.float32), action, atol=1e-5)
     yield
     assert server.return_code == 0

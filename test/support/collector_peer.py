@@ -1,7 +1,7 @@
 """Both sides of a target collector: the policy server that feeds it, and those who hear what it collects."""
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
+from example_policies import make_tensors
 from graphs import node
 from ompo_msgs.action import Evaluate
 from ompo_msgs.msg import EpisodeSummary, PolicyArtifact, TransitionBatch
@@ -12,7 +12,7 @@ from std_msgs.msg import Float64MultiArray
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg
 from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
-from ompo_ros.policy.actor import Actor, ActorShape
+from ompo_ros.policy.actor import Actor
 from ompo_ros.policy.artifact import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.task.robot import load_robot
@@ -27,16 +27,7 @@ def robot_sim(**parameters):
 
 
 def make_artifact(version, contract=CONTRACT):
-    rng, size = np.random.default_rng(version), contract.observation_size
-    tensors = {
-        name: np.asarray(rng.normal(0.0, 0.1, shape), np.float32)
-        for name, shape in ActorShape("elu", size, 16, 7).tensor_shapes().items()
-    }
-    limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
-    tensors |= {
-        "obs_scale": np.ones(size, np.float32),
-        **{key: np.full((), v, np.float32) for key, v in limits.items()},
-    }
+    tensors = make_tensors(seed=version, obs_dim=contract.observation_size, hidden=16, spread=0.1)
     policy = make_policy(Actor(tensors), contract, version=version, stamp=1.0, training=Training(1, 1))
     return artifact_to_msg(policy.onnx, version=version)
 

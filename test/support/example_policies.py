@@ -14,13 +14,20 @@ REACH = Task("reach", "dense").contract
 
 
 def make_tensors(
-    architecture: str = "elu", seed: int = 0, *, obs_dim: int = 20, hidden: int = 32, act_dim: int = 7
+    architecture: str = "elu",
+    seed: int = 0,
+    *,
+    obs_dim: int = 20,
+    hidden: int = 32,
+    act_dim: int = 7,
+    spread: float = 0.2,
 ) -> dict[str, np.ndarray]:
-    """An actor as a learner would send it, with a normalizer that does something."""
+    """An actor as a learner would send it, with a normalizer and a compensation that do something."""
     rng = np.random.default_rng(seed)
     shapes = ActorShape(architecture, obs_dim, hidden, act_dim).tensor_shapes()
-    tensors = {name: np.asarray(rng.normal(0.0, 0.2, shape), np.float32) for name, shape in shapes.items()}
-    tensors["obs_scale"] = np.asarray(rng.uniform(0.5, 4.0, obs_dim), np.float32)
+    tensors = {name: np.asarray(rng.normal(0.0, spread, shape), np.float32) for name, shape in shapes.items()}
+    tensors["obs_scale"] = np.asarray(rng.uniform(2.5, 20.0, obs_dim) * spread, np.float32)
+    tensors["action_gain"] = np.asarray(rng.uniform(0.6, 1.4, act_dim), np.float32)
     limits = {"obs_clip": 10.0, "log_std_min": -20.0, "log_std_max": 2.0}
     return tensors | {name: np.float32(value) * np.ones((), np.float32) for name, value in limits.items()}
 

@@ -97,6 +97,12 @@ class Belief:
         return self._best.delay
 
     @property
+    def trusted(self) -> bool:
+        """Whether it predicts held-out steps better than the prior does."""
+        error = self.prediction_error
+        return error is not None and error.belief < error.prior
+
+    @property
     def domain(self) -> Domain:
         """The domain for the sources; the starting domain until there is enough data to fit."""
         if not self.fits:

@@ -60,6 +60,11 @@ def slice_of(name: str) -> slice:
     return slice(places[0], places[-1] + 1)
 
 
+def gains_and_biases(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Gains and biases among the parameters (SIZE,) in their units."""
+    return values[slice_of("action_gain")], values[slice_of("action_bias")]
+
+
 def drives(mean: FloatArray) -> list[FloatArray]:
     """Starting points of a fit: softer and stiffer, less and more damped drives than those of `mean` (SIZE,)."""
     starts = []
