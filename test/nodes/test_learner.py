@@ -5,13 +5,16 @@ import signal
 
 import launch
 import launch_pytest
+import numpy as np
 import pytest
 from learner_peer import SMALL, Collectors, learner_action, settings
-from ompo_msgs.msg import LearnerStatus
+from ompo_msgs.msg import ArmBelief, LearnerStatus
 from std_srvs.srv import SetBool, Trigger
 
 from ompo_ros.learning import Config, checkpoint, make_agent
+from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import actor_from_msg
+from ompo_ros.sim.belief.coordinates import NAMES
 from ompo_ros.transitions import Origin
 
 
@@ -59,6 +62,32 @@ def test_refuses_what_is_wrong_and_loses_nothing_else(collectors):
     collectors.probe.spin_until(lambda: collectors.status[-1].target_steps == 128)
     collectors.probe.spin_until(lambda: collectors.status[-1].refused_messages == 2)
     assert collectors.status[-1].lost_batches == 2  # a refused one is not lost
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_believed_drive_is_compensated_by_the_next_actor_and_a_doubtful_one_is_not(collectors):
+    collectors.wait_for_learner()
+    believed = collectors.probe.node.create_publisher(ArmBelief, "belief", qos.LATCHED)
+    collectors.probe.spin_until(lambda: believed.get_subscription_count() > 0)
+
+    def tell(bias, error):
+        means = np.where([name.startswith("action_bias") for name in NAMES], bias, 1.0)
+        believed.publish(
+            ArmBelief(
+                names=NAMES, means=means, deviations=0.1 * means, prediction_error=error, prior_prediction_error=1.0
+            )
+        )
+
+    def compensated():
+        return collectors.actors and float(actor_from_msg(collectors.actors[-1]).tensors["action_bias"][0])
+
+    tell(0.5, error=0.1)
+    collectors.probe.spin_until(lambda: compensated() == 0.5)
+    tell(-0.5, error=1.5)
+    tell(float("nan"), error=0.1)
+    tell(0.25, error=0.2)
+    collectors.probe.spin_until(lambda: compensated() == 0.25)
+    assert -0.5 not in {float(actor_from_msg(msg).tensors["action_bias"][0]) for msg in collectors.actors}
 
 
 @pytest.mark.launch(fixture=graph)
