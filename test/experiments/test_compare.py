@@ -72,6 +72,15 @@ def test_the_shipped_policy_is_evaluated_once():
     assert [(each.target_steps, each.updates) for each in points] == [(0, 0)]
 
 
+def test_drives_that_are_known_after_two_seconds_of_motion_need_no_update():
+    protocol = dataclasses.replace(PROTOCOL, points=(50,), reported=(50,), episodes=20)
+    (before,) = play(Job(Gap("mujoco", "creeping"), "shipped", 3, protocol))
+    (after,) = play(Job(Gap("mujoco", "creeping"), "compensation_alone", 3, protocol))
+    assert (after.target_steps, after.updates) == (50, 0)
+    assert before.success < 0.5
+    assert after.success > 0.8
+
+
 def test_an_arm_that_is_held_ends_the_run_there(monkeypatch):
     monkeypatch.setattr("ompo_ros.experiments.rehearse.LONGEST", 1.0)
     points = play(Job(Gap("mujoco", "creeping"), "sac", 3, PROTOCOL))
