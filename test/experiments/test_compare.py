@@ -119,7 +119,11 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
         append(path, [point(0, 0.1, method="shipped", seed=seed)])
         append(path, [point(100, success, seed=seed), point(250, 1.0, seed=seed)])
     append(path, [point(40, 0.0, method="darc", held="stuck")])
+    append(path, [point(250, 0.25, gap="panda_gym:gaps/inexpressible_8")])
     text = report(path)
+    chosen, inexpressible = text.split("inexpressible gaps")
+    assert chosen.startswith("chosen gaps")
+    assert "| sac | 1 |  | 0.25 (0.25 to 0.25) |" in inexpressible
     assert "| sac | 2 | 0.90 (0.80 to 1.00) | 1.00 (1.00 to 1.00) |" in text
     assert "| darc | 1 | 0.00 (0.00 to 0.00) |" in text  # nothing after it was held
     assert path.with_suffix(".md").read_text() == text
