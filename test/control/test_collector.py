@@ -97,7 +97,7 @@ def test_episodes_are_whole_linked_and_truncated_by_time_alone():
 def test_a_tick_too_early_for_a_command_repeats_the_last_one_in_the_record():
     rig = Rig()
     rig.run_until(lambda: len(rig.observed) == 10)
-    early = rig.arm.time - 0.9 * ROBOT.period
+    early = rig.arm.time - 0.4 * ROBOT.period
     measured = rig.arm.measured
     assert rig.collector.tick(ArmState(measured.position, measured.velocity, early), None, early).command is None
     rig.run_until(lambda: rig.finished)
