@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ompo_ros.task.kinematics import HOME, FloatArray, hand_jacobian
 from ompo_ros.task.tasks import INCREMENT, Float32Array
@@ -21,11 +20,13 @@ LOW: Final = 0.02  # height of a push
 FUNNEL: Final = (0.015, 2.0)  # nearer than this to the place behind the cube the hand is low; beyond, rise per m
 CLEARANCE: Final = (0.04, 0.02)  # the hand moves sideways from this height on, at full speed so much higher
 NEAR: Final = 0.03  # of the place behind the cube: sideways motion is safe there at any height
-PUSHED: Final = (0.022, 0.08)  # the hand's distance behind the cube while it pushes
-ASIDE: Final = 0.02  # farther from the line to the goal the hand goes back behind the cube
-PUSH_HEIGHT: Final = 0.045  # above it no push
-ARRIVED: Final = 0.035  # the cube's distance from its goal where the hand rests
-STOP: Final = 0.01  # and where a push would end
+# Ramps, from none to full: a network cannot learn a switch, and the teacher does not need one.
+BEHIND: Final = (0.012, 0.024)  # the hand's distance behind the cube, for a push
+NOT_TOO_FAR: Final = (0.09, 0.075)
+ON_LINE: Final = (0.028, 0.018)  # its distance from the line to the goal
+DOWN: Final = (0.05, 0.04)  # its height
+UNFINISHED: Final = (0.03, 0.036)  # the cube's distance from its goal, for any motion
+STOP: Final = 0.01  # the distance at which a push would end
 
 FASTEST: Final = 0.4  # m/s of a push
 DECELERATION: Final = 0.5  # m/s^2: less than friction takes from a sliding cube
@@ -63,10 +64,9 @@ def push_actions(obs: Float32Array) -> Float32Array:
     scene = _Scene(hand, np.einsum("nij,nj->ni", jacobian, dq), hand[:, :2] - cube[:, :2], ahead, left)
     increments = _joint_steps(q, _hand_step(scene), jacobian, tilting, rotation)
     increments[:, 6] = _turn_left(rotation, ahead)
-    increments[left[:, 0] < ARRIVED] = 0.0
     actions = increments / INCREMENT
     actions[:, :6] /= np.maximum(np.abs(actions[:, :6]).max(axis=1, keepdims=True), 1.0)
-    return np.clip(actions, -1.0, 1.0).astype(np.float32)
+    return (_ramp(left, UNFINISHED) * np.clip(actions, -1.0, 1.0)).astype(np.float32)
 
 
 def _hand_step(scene: _Scene) -> FloatArray:
@@ -74,11 +74,13 @@ def _hand_step(scene: _Scene) -> FloatArray:
     along = (scene.offset * scene.ahead).sum(axis=1, keepdims=True)
     side = scene.offset - along * scene.ahead
     aside = np.linalg.norm(side, axis=1, keepdims=True)
-    nearest, farthest = PUSHED
-    pushes: NDArray[np.bool_] = (
-        (-along > nearest) & (-along < farthest) & (aside < ASIDE) & (scene.hand[:, 2:] < PUSH_HEIGHT)
-    )
-    return np.where(pushes, _push(scene, side), _go_behind(scene))
+    share = _ramp(-along, BEHIND) * _ramp(-along, NOT_TOO_FAR) * _ramp(aside, ON_LINE) * _ramp(scene.hand[:, 2:], DOWN)
+    return np.asarray(share * _push(scene, side) + (1.0 - share) * _go_behind(scene))
+
+
+def _ramp(values: FloatArray, between: tuple[float, float]) -> FloatArray:
+    none, full = between
+    return np.clip((values - none) / (full - none), 0.0, 1.0)
 
 
 def _go_behind(scene: _Scene) -> FloatArray:
