@@ -9,7 +9,6 @@ Reach is learned by SAC. Push is taught by a script, and continues where an inte
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import importlib.util
 import shutil
 import sys
@@ -32,10 +31,10 @@ from ompo_ros.task.teacher import push_actions
 ARMS = 16
 WARMUP = 300  # random steps of every arm
 STEPS, UPDATES = 5, 10  # of every arm, and of the learner, in turn
-TOTAL_UPDATES = {"reach": 15_000, "push": 32_000}
+TOTAL_UPDATES = {"reach": 15_000, "push": 26_000}
 PUSH_ARMS = 32
 PUSH_UPDATES = 20  # to STEPS of every arm
-LESSONS = 0.75  # share of the updates that teach the actor; the others teach the critics
+LESSONS = 0.8  # share of the updates that teach the actor; the others teach the critics
 CHECKPOINT_PERIOD = 2_000  # updates
 PRETRAINING: dict[str, float | str] = {
     "algorithm": "sac",
@@ -55,9 +54,9 @@ def node_settings(node: str) -> dict[str, Any]:
     return settings
 
 
-def learner_config() -> Config:
+def learner_config(**changed: bool) -> Config:
     """Settings to pretrain with; all others are the learner node's, so that it can continue with these networks."""
-    return Config.from_dict({**node_settings("learner")["learning"], **PRETRAINING})
+    return Config.from_dict({**node_settings("learner")["learning"], **PRETRAINING, **changed})
 
 
 def train_reach(updates: int, seed: int) -> Agent:
@@ -76,11 +75,11 @@ def train_reach(updates: int, seed: int) -> Agent:
     return agent
 
 
-def train_push(updates: int, seed: int, folder: Path) -> Agent:
+def train_push(updates: int, seed: int, folder: Path, period: int = CHECKPOINT_PERIOD) -> Agent:
     """Teach actor, then critics, in the randomized source within the arm's limits; checkpoints go to `folder`."""
     env = PandaVectorEnv(PUSH_ARMS, "push", "dense", "randomized", threads=1, limits=load_robot("panda"))
-    config = dataclasses.replace(learner_config(), normalize_obs=True)
     sizes = env.contract.observation_size, env.contract.action_size
+    config = learner_config(normalize_obs=True)
     agent = Taught(config, *sizes, seed, push_actions, lessons=round(LESSONS * updates))
     checkpoint.restore_newest(agent, folder, warn=sys.stderr.write)
     collection = Collection(env, seed + agent.updates)  # a continued run plays new episodes
@@ -90,7 +89,7 @@ def train_push(updates: int, seed: int, folder: Path) -> Agent:
         agent.slow_down(updates)
         agent.observe(collection.run(half_taught(agent, push_actions), STEPS, policy_version=0)[0])
         agent.update(PUSH_UPDATES)
-        if agent.updates % CHECKPOINT_PERIOD == 0:
+        if agent.updates % period == 0:
             checkpoint.save(agent, folder, keep=1)
     return without_normalizer(agent, learner_config())
 

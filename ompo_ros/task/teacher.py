@@ -24,7 +24,7 @@ NEAR: Final = 0.03  # of the place behind the cube: sideways motion is safe ther
 BEHIND: Final = (0.012, 0.024)  # the hand's distance behind the cube, for a push
 NOT_TOO_FAR: Final = (0.09, 0.075)
 ON_LINE: Final = (0.028, 0.018)  # its distance from the line to the goal
-DOWN: Final = (0.05, 0.04)  # its height
+DOWN: Final = (0.045, 0.035)  # its height; higher up the fingers would land on the cube
 UNFINISHED: Final = (0.03, 0.036)  # the cube's distance from its goal, for any motion
 STOP: Final = 0.01  # the distance at which a push would end
 
