@@ -45,6 +45,10 @@ PRETRAINING: dict[str, float | str] = {
     "actor_average_tau": 1.0,
     "initial_temperature": 0.03,
 }
+TEACHING = {
+    "normalize_obs": True,  # a push needs centimetres, a tenth of what positions vary by
+    "initial_temperature": 0.003,  # stays: entropy must not outweigh the cube, since taught actions are often extreme
+}
 
 
 def node_settings(node: str) -> dict[str, Any]:
@@ -54,7 +58,7 @@ def node_settings(node: str) -> dict[str, Any]:
     return settings
 
 
-def learner_config(**changed: bool) -> Config:
+def learner_config(**changed: float) -> Config:
     """Settings to pretrain with; all others are the learner node's, so that it can continue with these networks."""
     return Config.from_dict({**node_settings("learner")["learning"], **PRETRAINING, **changed})
 
@@ -79,7 +83,7 @@ def train_push(updates: int, seed: int, folder: Path, period: int = CHECKPOINT_P
     """Teach actor, then critics, in the randomized source within the arm's limits; checkpoints go to `folder`."""
     env = PandaVectorEnv(PUSH_ARMS, "push", "dense", "randomized", threads=1, limits=load_robot("panda"))
     sizes = env.contract.observation_size, env.contract.action_size
-    config = learner_config(normalize_obs=True)
+    config = learner_config(**TEACHING)
     agent = Taught(config, *sizes, seed, push_actions, lessons=round(LESSONS * updates))
     checkpoint.restore_newest(agent, folder, warn=sys.stderr.write)
     collection = Collection(env, seed + agent.updates)  # a continued run plays new episodes

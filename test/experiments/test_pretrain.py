@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ompo_ros.experiments.pretrain import learner_config, train_push, trained
+from ompo_ros.experiments.pretrain import TEACHING, learner_config, train_push, trained
 from ompo_ros.experiments.teaching import Taught, half_taught, without_normalizer
 from ompo_ros.learning import checkpoint
 from ompo_ros.learning.pretrained import save_networks
@@ -18,7 +18,7 @@ def env():
 
 
 def taught(env, lessons):
-    config = learner_config(normalize_obs=True)
+    config = learner_config(**TEACHING)
     return Taught(config, env.contract.observation_size, env.contract.action_size, 0, push_actions, lessons)
 
 
