@@ -26,6 +26,7 @@ class Taught(SAC):
     """The first `lessons` updates teach the actor, all later ones the critics."""
 
     def __init__(self, config: Config, obs_dim: int, act_dim: int, seed: int, teacher: Act, lessons: int) -> None:
+        torch.set_num_threads(1)  # as make_agent does for networks of this size
         super().__init__(config, obs_dim, act_dim, seed, torch.device("cpu"))
         self._teacher, self._lessons = teacher, lessons
 

@@ -64,7 +64,14 @@ def _contract(values: Mapping[str, str]) -> Contract:
 
 
 def _shipped(task: str, robot: str) -> Path:
-    return resource_path(f"models/policies/{load_robot(robot).family}_{task}.onnx")
+    family = load_robot(robot).family
+    try:
+        return resource_path(f"models/policies/{family}_{task}.onnx")
+    except FileNotFoundError as error:
+        raise RuntimeError(
+            f"no policy for {task} on {family} comes with the package: give one by policy:=FILE, "
+            "or a run's by registry_dir:=RUN/policies."
+        ) from error
 
 
 def _with_stable(folder: Path, values: Mapping[str, str]) -> Path:
