@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def train_push(updates: int, seed: int, folder: Path, period: int = CHECKPOINT_P
     sizes = env.contract.observation_size, env.contract.action_size
     config = learner_config(**TEACHING)
     agent = Taught(config, *sizes, seed, push_actions, lessons=round(LESSONS * updates))
-    checkpoint.restore_newest(agent, folder, warn=sys.stderr.write)
+    checkpoint.restore_newest(agent, folder, warn=warnings.warn)
     collection = Collection(env, seed + agent.updates)  # a continued run plays new episodes
     if agent.updates == 0:
         agent.observe(collection.run(push_actions, env.world.task.episode_steps, policy_version=0)[0])
