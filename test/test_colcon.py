@@ -17,7 +17,8 @@ from waiting import wait_until
 from ompo_ros.policy.registry import Registry
 
 ROOT = Path(__file__).parent.parent
-NODES = {"learner", "policy_server", "source_collector", "identifier", "robot_sim", "target_collector", "run_manager"}
+NODES = {"learner", "policy_server", "source_collector", "identifier", "recorder", "robot_sim"}
+NODES |= {"target_collector", "run_manager"}
 VERSION = "0.1.0.dev1"  # the clone's own, to tell it from the ompo_ros of .venv
 
 

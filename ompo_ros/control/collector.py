@@ -126,8 +126,8 @@ class Collector:
         step = self.player.step(state, cube, now)
         if not isinstance(step, PlayedEpisode):
             tick = self._send(state, state.position + INCREMENT * step, now)
-            if tick.command is not None:
-                self.player.sent(tick.command.position)
+            # After a tick that came too early for a command, the driver follows the last one.
+            self.player.sent(self.motion.filter.commanded(state) if tick.command is None else tick.command.position)
             return tick
         self._stops = 0
         if not self.player.has_work:

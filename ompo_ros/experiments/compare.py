@@ -164,13 +164,23 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
 
 
 def report(path: Path) -> str:
-    """Draw table and figure beside the rows; returns the table."""
-    points = read(path)
-    protocol = _protocol()
-    text = table(points, protocol.reported, list(METHODS))
+    """Draw tables, one per kind of gap, and the figure beside the rows; returns the tables."""
+    points, protocol = read(path), _protocol()
+    kinds: dict[str, list[Point]] = {}
+    for point in points:
+        kinds.setdefault(_kind_of(point.gap), []).append(point)
+    steps = [each for each in protocol.reported if each <= max(point.target_steps for point in points)]
+    tables = (f"{kind} gaps\n\n{table(kinds[kind], steps, list(METHODS))}" for kind in sorted(kinds))
+    text = "\n".join(tables)
     write_whole(path.with_suffix(".md"), text.encode())
     write_whole(path.with_suffix(".png"), figure(points, list(METHODS)))
     return text
+
+
+def _kind_of(gap: str) -> str:
+    """The kind of a benchmark's gap; any other gap was chosen."""
+    _, _, domain = gap.rpartition("/")
+    return next((kind for kind in WANTED if domain.startswith(f"{kind}_")), "chosen")
 
 
 def _protocol() -> Protocol:

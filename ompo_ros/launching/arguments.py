@@ -47,7 +47,7 @@ ARGUMENTS = {
     "target_domain": Argument(
         "nominal",
         "Dynamics of the stand-in: a file of config/domains by name, or a path. "
-        "auto: creeping, or sagging for franka_sim.",
+        "auto: gaps/expressible_2, or sagging for franka_sim.",
     ),
     "robot": Argument(
         "auto",
@@ -133,7 +133,7 @@ def _chosen_for(values: Mapping[str, str]) -> dict[str, str]:
     target = values.get("target", "")
     meanings = {
         "robot": "fr3" if target in OVER_FCI else "panda",
-        "target_domain": "sagging" if target == "franka_sim" else "creeping",
+        "target_domain": "sagging" if target == "franka_sim" else "gaps/expressible_2",
     }
     return {name: meaning for name, meaning in meanings.items() if values.get(name) == "auto"}
 

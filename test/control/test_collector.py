@@ -94,6 +94,19 @@ def test_episodes_are_whole_linked_and_truncated_by_time_alone():
     assert rig.collector.player.target_steps == 3 * EPISODE_STEPS
 
 
+def test_a_tick_too_early_for_a_command_repeats_the_last_one_in_the_record():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 10)
+    early = rig.arm.time - 0.4 * ROBOT.period
+    measured = rig.arm.measured
+    assert rig.collector.tick(ArmState(measured.position, measured.velocity, early), None, early).command is None
+    rig.run_until(lambda: rig.finished)
+    (episode,) = rig.finished
+    assert len(episode.transitions) == EPISODE_STEPS
+    repeated = (np.diff(episode.transitions.command, axis=0) == 0.0).all(axis=1)
+    assert repeated.sum() == 1
+
+
 def test_an_observation_is_the_one_after_the_command_took_effect():
     """An arm that is pushed at full action for one step has moved in that step's next observation."""
     rig = Rig()

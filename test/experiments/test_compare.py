@@ -72,6 +72,15 @@ def test_the_shipped_policy_is_evaluated_once():
     assert [(each.target_steps, each.updates) for each in points] == [(0, 0)]
 
 
+def test_drives_that_are_known_after_two_seconds_of_motion_need_no_update():
+    protocol = dataclasses.replace(PROTOCOL, points=(50,), reported=(50,), episodes=20)
+    (before,) = play(Job(Gap("mujoco", "creeping"), "shipped", 3, protocol))
+    (after,) = play(Job(Gap("mujoco", "creeping"), "compensation_alone", 3, protocol))
+    assert (after.target_steps, after.updates) == (50, 0)
+    assert before.success < 0.5
+    assert after.success > 0.8
+
+
 def test_an_arm_that_is_held_ends_the_run_there(monkeypatch):
     monkeypatch.setattr("ompo_ros.experiments.rehearse.LONGEST", 1.0)
     points = play(Job(Gap("mujoco", "creeping"), "sac", 3, PROTOCOL))
@@ -110,7 +119,11 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
         append(path, [point(0, 0.1, method="shipped", seed=seed)])
         append(path, [point(100, success, seed=seed), point(250, 1.0, seed=seed)])
     append(path, [point(40, 0.0, method="darc", held="stuck")])
+    append(path, [point(250, 0.25, gap="panda_gym:gaps/inexpressible_8")])
     text = report(path)
+    chosen, inexpressible = text.split("inexpressible gaps")
+    assert chosen.startswith("chosen gaps")
+    assert "| sac | 1 |  | 0.25 (0.25 to 0.25) |" in inexpressible
     assert "| sac | 2 | 0.90 (0.80 to 1.00) | 1.00 (1.00 to 1.00) |" in text
     assert "| darc | 1 | 0.00 (0.00 to 0.00) |" in text  # nothing after it was held
     assert path.with_suffix(".md").read_text() == text

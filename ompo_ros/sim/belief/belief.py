@@ -25,6 +25,7 @@ _FEW_ROWS: Final = 64  # steps used to settle from a starting point
 _SEARCHED_ROWS: Final = 32  # steps used to choose between starting points
 _GOOD: Final = 0.1  # prediction error below which fits only continue from the last result
 _ITERATIONS: Final = 8
+_FIRST_ITERATIONS: Final = 4  # the first result is wanted at once, and the next ones improve it
 _SETTLED: Final = 0.3  # of a deviation: a step below it ends the fit
 
 
@@ -143,9 +144,9 @@ class Belief:
         return [each for each in self._hypotheses if not each.loss > self._best.loss + margin]
 
     def _starts(self) -> list[FloatArray]:
-        """Other points to fit from, until the error is small, whenever the evidence has doubled."""
+        """Other points to fit from, after the first fit until the error is small, whenever the evidence has doubled."""
         error, seen = self.prediction_error, self._evidence.seen
-        if (error is not None and error.belief < _GOOD) or seen < 2 * self._searched:
+        if error is None or error.belief < _GOOD or seen < 2 * self._searched:
             return []
         self._searched = seen
         return coordinates.drives(self._wide.mean)
@@ -174,7 +175,7 @@ class Belief:
 
     def _settle(self, belief: Gaussian, rows: Rows, until: float | None) -> Gaussian:
         """Iterate until the mean converges or time is up, at least once to get the covariance."""
-        for _ in range(_ITERATIONS):
+        for _ in range(_ITERATIONS if self.fits else _FIRST_ITERATIONS):
             begun, before = time.perf_counter(), belief.mean
             belief = self._matching.improve(before, self._wide, rows)
             moved = np.abs(belief.mean - before) / np.maximum(belief.deviation, coordinates.NARROW)
