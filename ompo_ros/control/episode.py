@@ -8,7 +8,7 @@ import numpy as np
 
 from ompo_ros.task.acting import EpisodeResult
 from ompo_ros.task.kinematics import FloatArray
-from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array, Task
+from ompo_ros.task.tasks import Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
 TARGET_DOMAIN = 0  # seen from its topics, the arm has one domain
@@ -35,7 +35,7 @@ class EpisodeRecorder:
     def observe(self, obs: Float32Array) -> bool:
         """Add the observation after the last action; True when the episode's time is over."""
         self.observations.append(obs)
-        return len(self.observations) > EPISODE_STEPS
+        return len(self.observations) > self.task.episode_steps
 
     def act(self, action: Float32Array, policy_version: int) -> None:
         """Record the action chosen at the last observation."""

@@ -33,7 +33,7 @@ from ompo_ros.nodes.wire.transition_intake import TransitionIntake, shown
 from ompo_ros.resources import resource_path
 from ompo_ros.sim.belief.coordinates import gains_and_biases
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import EPISODE_STEPS, Task
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 SLICE = 4  # updates between two rounds of callbacks: a few dozen milliseconds on one core
@@ -52,6 +52,7 @@ class Learner(Node):
         run_dir, config, self._pacing = Path(given.run_dir), given.learning, given.pacing
         self._publish_period, self._save_period = given.publish_period, given.checkpoint_period
         contract = Task(given.task, given.reward).on(load_robot(given.robot))
+        self._episode_steps = contract.episode_steps
         self._bounds = contract.bounds
         self._agent = make_agent(config, contract.observation_size, contract.action_size, given.seed, given.device)
         self._folder = LearnerFolder(run_dir, given.keep_checkpoints, self.get_logger().warning)
@@ -252,7 +253,7 @@ class Learner(Node):
                 updates=self._agent.updates,
                 updates_per_second=rate,
                 update_to_data=self._agent.updates / max(seen[Origin.TARGET], 1),
-                behind=self._agent.ready and self._pacing.is_behind(*counts, EPISODE_STEPS),
+                behind=self._agent.ready and self._pacing.is_behind(*counts, self._episode_steps),
                 policy_version=self._folder.version,
                 lost_batches=self._intake.counts.lost,
                 refused_messages=self._intake.refused + self._refused_episodes + self._identity.refused,

@@ -14,7 +14,7 @@ from ompo_ros.sim.parameters import COLUMN_COUNT, PARAMETERS, Arms, DomainValues
 from ompo_ros.sim.plant import Plant
 from ompo_ros.sim.signal_path import SignalPath, acts_on_plant
 from ompo_ros.task.kinematics import HOME, JOINT_HIGH, JOINT_LOW, FloatArray, end_effector_position
-from ompo_ros.task.tasks import CONTROL_RATE, EPISODE_STEPS, Float32Array, Task
+from ompo_ros.task.tasks import CONTROL_RATE, Float32Array, Task
 
 # The uniform numbers an episode begins with: domain values, drift noise, goal, cube, posture.
 _DRAW_ENDS: Final = np.cumsum([COLUMN_COUNT, len(PARAMETERS), 3, 3]).tolist()
@@ -100,7 +100,8 @@ class PandaWorld:
         self._send(np.clip(self._checked(actions), -1.0, 1.0))
         self.advance(self._substeps)
         obs = self.observe(self._everyone)
-        return Step(obs, self.task.rewards(obs), self.step_index >= EPISODE_STEPS, self.task.is_success(obs))
+        ended = self.step_index >= self.task.episode_steps
+        return Step(obs, self.task.rewards(obs), ended, self.task.is_success(obs))
 
     def command(self, actions: Float32Array) -> None:
         """Send actions (n, 7) of any size, relative to the last observed positions; `advance` makes them act."""

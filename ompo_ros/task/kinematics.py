@@ -75,3 +75,29 @@ def sphere_centres(q: FloatArray) -> FloatArray:
         px, py, pz = c * px - s * py + _A[joint], s * px + c * py, pz + _D[joint]
         x[..., :n], y[..., :n], z[..., :n] = (px, -turns * pz, turns * py) if turns else (px, py, pz)
     return np.stack((x, y, z), axis=-1)
+
+
+def hand_jacobian(q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """For joint positions (n, 7) how the hand moves with each joint.
+
+    Returns the derivatives (n, 3, 7) of the point between the fingertips and of the hand's axis, and the orientation
+    (n, 3, 3) of the last frame, whose third column is that axis.
+    """
+    cos, sin = np.cos(q)[..., None], np.sin(q)[..., None]
+    rotation: FloatArray = np.tile(np.eye(3), (len(q), 1, 1))
+    origin: FloatArray = np.zeros((len(q), 3))
+    axes, origins = [], []
+    for joint in range(7):
+        x, y, z = np.moveaxis(rotation, 2, 0)
+        if _QUARTER_TURNS[joint]:
+            y, z = _QUARTER_TURNS[joint] * z, -_QUARTER_TURNS[joint] * y
+        origin = origin + _A[joint] * x + _D[joint] * z
+        c, s = cos[:, joint], sin[:, joint]
+        rotation = np.stack((c * x + s * y, c * y - s * x, z), axis=2)
+        axes.append(z)
+        origins.append(origin)
+    axis = rotation[:, :, 2]
+    point = origin + (_FLANGE + _END_EFFECTOR) * axis
+    turns = np.stack(axes, axis=1)
+    of_point = np.cross(turns, point[:, None] - np.stack(origins, axis=1))
+    return np.swapaxes(of_point, 1, 2), np.swapaxes(np.cross(turns, axis[:, None]), 1, 2), rotation

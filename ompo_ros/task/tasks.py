@@ -21,7 +21,8 @@ Float32Array = NDArray[np.float32]
 TASKS: Final = ("reach", "push")
 REWARDS: Final = ("dense", "sparse")
 CONTROL_RATE: Final = 25.0  # Hz
-EPISODE_STEPS: Final = 50
+EPISODE_STEPS: Final = 50  # of reach
+PUSH_EPISODE_STEPS: Final = 100  # the slowest arms of the randomized source need 2 s to get behind the cube
 INCREMENT: Final = 0.05  # rad that an action of 1 adds to a joint's measured position
 SUCCESS_DISTANCE: Final = 0.05  # m
 FARTHEST: Final = 1.9  # m; dense rewards stop falling here, beyond any distance of arm and goal
@@ -58,6 +59,10 @@ class Task:
     @property
     def has_cube(self) -> bool:
         return self.name == "push"
+
+    @property
+    def episode_steps(self) -> int:
+        return PUSH_EPISODE_STEPS if self.has_cube else EPISODE_STEPS
 
     @property
     def goal_box(self) -> tuple[FloatArray, FloatArray]:
@@ -154,7 +159,7 @@ def _contract(task: Task, family: str, joint_names: tuple[str, ...], control_rat
         frame=f"{family}_link0",
         joint_names=joint_names,
         control_rate=control_rate,
-        episode_steps=EPISODE_STEPS,
+        episode_steps=task.episode_steps,
         observation=tuple(observation),
         action=tuple(Signal(f"increment.{name}", "rad", meaning, INCREMENT) for name in joint_names),
         action_limit=1.0,

@@ -12,6 +12,7 @@ from ompo_ros.task.kinematics import (
     SPHERE_NAMES,
     SPHERE_RADII,
     end_effector_position,
+    hand_jacobian,
     sphere_centres,
 )
 
@@ -91,3 +92,14 @@ def test_the_end_effector_is_among_the_spheres():
     postures = random_postures(50)
     tip = SPHERE_NAMES.index("end effector")
     np.testing.assert_allclose(sphere_centres(postures)[:, tip], end_effector_position(postures), atol=1e-12)
+
+
+def test_the_jacobian_is_the_derivative_of_the_hands_place_and_axis():
+    q, small = random_postures(50), 1e-6
+    of_point, of_axis, rotation = hand_jacobian(q)
+    for joint in range(7):
+        moved = q + small * np.eye(7)[joint]
+        place = (end_effector_position(moved) - end_effector_position(q)) / small
+        np.testing.assert_allclose(of_point[:, :, joint], place, atol=1e-5)
+        turned = (hand_jacobian(moved)[2] - rotation)[:, :, 2] / small
+        np.testing.assert_allclose(of_axis[:, :, joint], turned, atol=1e-5)
