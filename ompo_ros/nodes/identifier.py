@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import rclpy
 from ompo_msgs.msg import ArmBelief
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -15,7 +14,7 @@ from ompo_ros.nodes.parameters import IdentifierParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
-from ompo_ros.nodes.wire.process import run
+from ompo_ros.nodes.wire.process import BreaksOff, run
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake
 from ompo_ros.sim.belief import Belief
@@ -42,7 +41,7 @@ class Identifier(Node):
         if given.half_life:
             self._belief.forget(given.half_life)
         self._share = given.share
-        self._fitted_steps = 0
+        self._fitted_steps, self._resting_until = 0, 0.0
         self._publisher = self.create_publisher(ArmBelief, "belief", qos.LATCHED)
         self._intake = TransitionIntake(self, self._take, self._identity, (Origin.TARGET,))
         end_with_run(self, self._identity)
@@ -64,15 +63,16 @@ class Identifier(Node):
         self._belief.observe(transitions)
 
     def wanted(self) -> bool:
-        """Whether there are new transitions since the last fit."""
-        return self._belief.target_steps > self._fitted_steps
+        """Whether there are new transitions since the last fit, and the pause after it is over."""
+        return self._belief.target_steps > self._fitted_steps and time.monotonic() >= self._resting_until
 
-    def fit(self) -> float:
-        """Fit once, publish and store the result; returns the seconds to pause."""
+    def fit(self) -> None:
+        """Fit once, publish and store the result, then pause so as to use no more than `share` of a core."""
         begun, self._fitted_steps = time.monotonic(), self._belief.target_steps
         if self._belief.fit():
             self._report()
-        return (time.monotonic() - begun) * (1.0 - self._share) / self._share
+        ended = time.monotonic()
+        self._resting_until = ended + (ended - begun) * (1.0 - self._share) / self._share
 
     def _report(self) -> None:
         belief = self._belief
@@ -89,20 +89,16 @@ class Identifier(Node):
         self.get_logger().info(text)
 
 
-def spin(node: Identifier) -> None:
+def turn(node: Identifier, executor: SingleThreadedExecutor) -> None:
     """Fit between callbacks, in one thread; the streams queue messages meanwhile."""
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    resting_until = 0.0
-    while rclpy.ok():
-        executor.spin_once(timeout_sec=0.1)
-        if node.wanted() and time.monotonic() >= resting_until:
-            resting_until = node.fit() + time.monotonic()
+    executor.spin_once(timeout_sec=0.1)
+    if node.wanted():
+        node.fit()
 
 
 def main() -> None:
     """Identify until stopped."""
-    run(Identifier, spin)
+    run(Identifier, turn, lambda _: BreaksOff())
 
 
 if __name__ == "__main__":

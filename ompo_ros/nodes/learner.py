@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import rclpy
 from ompo_msgs.msg import ActorWeights, ArmBelief, EpisodeSummary, LearnerStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -296,20 +295,17 @@ def take_in(executor: SingleThreadedExecutor, node: Learner, timeout: float) -> 
     return node.received > before
 
 
-def spin(node: Learner) -> None:
+def turn(node: Learner, executor: SingleThreadedExecutor) -> None:
     """Train between callbacks, in one thread: no lock, and no message waits longer than a slice."""
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while rclpy.ok():
-        timeout = 0.0 if node.train() else 0.02
-        deadline = time.monotonic() + DRAIN
-        while take_in(executor, node, timeout) and time.monotonic() < deadline:
-            timeout = 0.0
+    timeout = 0.0 if node.train() else 0.02
+    deadline = time.monotonic() + DRAIN
+    while take_in(executor, node, timeout) and time.monotonic() < deadline:
+        timeout = 0.0
 
 
 def main() -> None:
     """Learn until stopped."""
-    run(Learner, spin)
+    run(Learner, turn)
 
 
 if __name__ == "__main__":

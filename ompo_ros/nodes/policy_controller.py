@@ -17,7 +17,7 @@ from ompo_ros.nodes.parameters import PolicyControllerParameters
 from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.policy_feed import PolicyFeed
-from ompo_ros.nodes.wire.process import run_arm
+from ompo_ros.nodes.wire.process import run
 from ompo_ros.policy.artifact import policy_bytes
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.runtime import PolicyRuntime, shorten_thread_switches
@@ -102,7 +102,7 @@ def _read(file: str, contract: Contract) -> PolicyRuntime:
 def main() -> None:
     """Run the controller until it is stopped."""
     shorten_thread_switches()
-    run_arm(PolicyController, lambda node: node.arm)
+    run(PolicyController, ending_of=lambda node: node.arm)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import rclpy
 from ompo_msgs.msg import PolicyArtifact
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -130,14 +129,11 @@ def _time(info: dict[str, Any], which: str, otherwise: int) -> int:
     return int(info.get(f"{which}_timestamp") or otherwise)
 
 
-def spin(node: Recorder) -> None:
+def turn(node: Recorder, executor: SingleThreadedExecutor) -> None:
     """Take messages ten times a second."""
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
     try:
-        while rclpy.ok():
-            executor.spin_once(timeout_sec=_LOOK)
-            node.take()
+        executor.spin_once(timeout_sec=_LOOK)
+        node.take()
     except Finished:
         time.sleep(_GRACE)
         raise
@@ -146,7 +142,7 @@ def spin(node: Recorder) -> None:
 def main() -> None:
     """Record until the run ends, or until stopped."""
     os.nice(_NICENESS)
-    run(Recorder, spin)
+    run(Recorder, turn)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import rclpy
 from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -127,21 +126,18 @@ class SourceCollector(Node):
         return self._rng.uniform(-1.0, 1.0, (len(obs), self._contract.action_size)).astype(np.float32)
 
 
-def spin(node: SourceCollector) -> None:
+def turn(node: SourceCollector, executor: SingleThreadedExecutor) -> None:
     """Simulate between callbacks, in one thread: a policy changes only between two batches."""
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while rclpy.ok():
-        wanted = node.wanted()
-        if wanted:
-            node.collect()
-        executor.spin_once(timeout_sec=0.0 if wanted else 0.1)
-        node.rest()
+    wanted = node.wanted()
+    if wanted:
+        node.collect()
+    executor.spin_once(timeout_sec=0.0 if wanted else 0.1)
+    node.rest()
 
 
 def main() -> None:
     """Collect until stopped."""
-    run(SourceCollector, spin)
+    run(SourceCollector, turn)
 
 
 if __name__ == "__main__":

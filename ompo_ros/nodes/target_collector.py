@@ -14,7 +14,7 @@ from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.learner_link import LearnerLink
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.policy_feed import PolicyFeed
-from ompo_ros.nodes.wire.process import run_arm
+from ompo_ros.nodes.wire.process import run
 from ompo_ros.policy.runtime import shorten_thread_switches
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
@@ -74,7 +74,7 @@ class TargetCollector(Node):
 def main() -> None:
     """Run the collector until it is stopped."""
     shorten_thread_switches()
-    run_arm(TargetCollector, lambda node: node.arm)
+    run(TargetCollector, ending_of=lambda node: node.arm)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -49,7 +47,7 @@ def only_one(class_name: str) -> Iterator[None]:
 
 def _wait_to_be_alone(node: Node) -> None:
     name = node.get_fully_qualified_name()
-    _sleep(_DISCOVERY)
+    time.sleep(_DISCOVERY)
     if _others(node) == 0:
         return
     node.get_logger().warning(f"waiting up to {_PATIENCE:g} s for another {name} to go")
@@ -60,18 +58,9 @@ def _wait_to_be_alone(node: Node) -> None:
                 f"another node has the name {name}: stop it (a killed one is forgotten within 20 s), "
                 "or give this one another namespace or ROS_DOMAIN_ID"
             )
-        _sleep(0.1)
+        time.sleep(0.1)
 
 
 def _others(node: Node) -> int:
     own = (node.get_name(), node.get_namespace())
     return [names[:2] for names in node.get_node_names_and_namespaces()].count(own) - 1
-
-
-def _sleep(seconds: float) -> None:
-    """Wait; a signal ends the wait at once."""
-    deadline, never = time.monotonic() + seconds, threading.Event()
-    while time.monotonic() < deadline:
-        if not rclpy.ok():
-            raise ExternalShutdownException
-        never.wait(0.02)

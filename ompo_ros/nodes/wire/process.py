@@ -21,7 +21,7 @@ from ompo_ros.to_launch import OVER, say
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # keeps running when simulated time stops
 
 _PRIORITY: Final = 50  # of the machine's real-time priorities, as ros2_control's own default
-_LOOK: Final = 0.1  # s between two checks whether the arm is at rest
+_LOOK: Final = 0.1  # s between two looks for a signal
 
 
 class Finished(Exception):
@@ -37,23 +37,48 @@ class EndsAtRest(Protocol):
     def has_ended(self) -> bool: ...
 
 
+class _AtOnce:
+    """What a node without an arm needs to end: nothing."""
+
+    has_ended = False
+
+    def wind_down(self) -> None:
+        self.has_ended = True
+
+
+class BreaksOff:
+    """For a node whose turns take seconds and may be lost: a signal interrupts them."""
+
+    has_ended = False
+
+    def wind_down(self) -> None:
+        raise KeyboardInterrupt
+
+
 AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+def _turn(_: Node, executor: SingleThreadedExecutor) -> None:
+    executor.spin_once(timeout_sec=_LOOK)
 
 
 def run(
     make_node: Callable[[], AnyNode],
-    spin: Callable[[AnyNode], None] = rclpy.spin,
-    signals: SignalHandlerOptions = SignalHandlerOptions.ALL,
+    turn: Callable[[AnyNode, SingleThreadedExecutor], None] = _turn,
+    ending_of: Callable[[AnyNode], EndsAtRest] = lambda _: _AtOnce(),
 ) -> None:
-    """Make the node if its name is free, and spin it until SIGINT, SIGTERM or a shutdown."""
-    if signals is SignalHandlerOptions.NO:
-        signal.signal(signal.SIGTERM, _interrupt)
+    """Make the node if its name is free, and give it turn after turn until SIGINT, SIGTERM or a shutdown.
+
+    The first signal lets the node finish its turn, and an arm its braking; a second one ends it at once.
+    """
+    # Not rclpy's handlers: their thread may wake an executor that the main thread has already freed.
+    _on_signals(_interrupt)
     node: AnyNode | None = None
     try:
-        rclpy.init(signal_handler_options=signals)
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         with only_one(make_node.__name__):
             node = make_node()
-        spin(node)
+        _spin(node, turn, ending_of(node))
     except Finished:
         say(OVER)
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -63,16 +88,32 @@ def run(
             raise
         rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
         sys.exit(2)
-    except RuntimeError:
-        # A signal may invalidate the context in the middle of a call, which rclpy reports as a plain error.
-        if rclpy.ok():
-            raise
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        _on_signals(signal.SIG_IGN)
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _spin(node: AnyNode, turn: Callable[[AnyNode, SingleThreadedExecutor], None], ending: EndsAtRest) -> None:
+    def on_signal(*_: object) -> None:
+        _on_signals(_interrupt)
+        ending.wind_down()
+
+    _on_signals(on_signal)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)  # once: rclpy.spin_once would do so every time, for half a core
+    while rclpy.ok() and not ending.has_ended:
+        turn(node, executor)
+
+
+def _on_signals(handler: Callable[..., object] | signal.Handlers) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def run_in_real_time(node: Node) -> None:
@@ -81,30 +122,3 @@ def run_in_real_time(node: Node) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     except PermissionError:
         node.get_logger().info("no real-time priority: allow it (ulimit -r 50) if other programs make ticks late")
-
-
-def run_arm(make_node: Callable[[], AnyNode], arm_of: Callable[[AnyNode], EndsAtRest]) -> None:
-    """Run a node that moves an arm: the first signal brakes it and ends it at rest, a second one ends it at once."""
-
-    def spin(node: AnyNode) -> None:
-        _spin_to_rest(node, arm_of(node))
-
-    run(make_node, spin, SignalHandlerOptions.NO)
-
-
-def _spin_to_rest(node: Node, arm: EndsAtRest) -> None:
-    def on_signal(*_: object) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, _interrupt)
-        arm.wind_down()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)  # once: rclpy.spin_once would do so every time, for half a core
-    while rclpy.ok() and not arm.has_ended:
-        executor.spin_once(timeout_sec=_LOOK)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt

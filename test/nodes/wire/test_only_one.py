@@ -87,6 +87,6 @@ def test_a_node_that_waits_for_a_name_ends_with_zero_when_asked_to(start):
 def test_every_node_has_the_name_its_class_stands_for(path):
     """The name is looked for before the node is made; a class that is called otherwise would look for another."""
     source = path.read_text()
-    made = re.search(r"\brun(?:_arm)?\((\w+)", source[source.index("def main()") :])[1]
+    made = re.search(r"\brun\((\w+)", source[source.index("def main()") :])[1]
     body = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == made)
     assert f'super().__init__("{default_name(made)}"' in ast.get_source_segment(source, body)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 _NODE = """
-import os, signal
+import os, signal, time
 from rclpy.node import Node
 from ompo_ros.nodes.wire.process import run
 
@@ -15,24 +15,38 @@ class Slow(Node):
         super().__init__("slow")
         {making}
 
-def spin(node):
-    {spinning}
+def turn(node, executor):
+    {turning}
 
-run(Slow, spin)
+run(Slow, turn)
 """
 _INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
+_TERMINATE = "os.kill(os.getpid(), signal.SIGTERM)"
 
 
-def _end(making: str = "pass", spinning: str = "pass") -> subprocess.CompletedProcess:
-    script = _NODE.format(making=making, spinning=spinning)
+def _end(making: str = "pass", turning: str = "pass") -> subprocess.CompletedProcess:
+    script = _NODE.format(making=making, turning=turning)
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("moment", ["making", "spinning"])
+@pytest.mark.parametrize("moment", ["making", "turning"])
 def test_an_interrupt_ends_it_with_zero_and_without_a_word(moment):
     ended = _end(**{moment: _INTERRUPT})
     assert ended.returncode == 0, ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("ask", [_INTERRUPT, _TERMINATE])
+def test_the_turn_is_finished_that_a_signal_falls_into(ask):
+    ended = _end(turning=f"{ask}; time.sleep(0.2); print('finished')")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "finished\n"
+
+
+def test_a_second_signal_does_not_wait_for_the_turn():
+    ended = _end(turning=f"{_INTERRUPT}; {_TERMINATE}; print('finished')")
+    assert ended.returncode == 0, ended.stderr
+    assert "finished" not in ended.stdout
 
 
 def test_a_refusal_while_it_is_made_is_one_sentence():
@@ -43,6 +57,6 @@ def test_a_refusal_while_it_is_made_is_one_sentence():
 
 
 def test_an_error_while_it_runs_is_not_mistaken_for_a_refusal():
-    ended = _end(spinning="raise ValueError('a defect')")
+    ended = _end(turning="raise ValueError('a defect')")
     assert ended.returncode == 1
     assert "Traceback" in ended.stderr
