@@ -22,14 +22,15 @@ from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.tasks import Task
 
 REPORTED = (100, 250, 500)
+REACH = Task("reach", "dense")
 PARAMETERS = ("payload_mass", "action_gain", "action_bias")
 
 
 def follow(simulator: str, domain: Domain, seed: int) -> None:
     """Fit after every episode, as a run does, and print a line per report."""
-    rig = make_rig(simulator, domain, seed)
-    rig.collector.player.policy = AgentPolicy(shipped_agent(seed))
-    belief = Belief(Task("reach", "dense"), "randomized", seed)
+    rig = make_rig(simulator, domain, REACH, seed)
+    rig.collector.player.policy = AgentPolicy(shipped_agent(REACH, seed))
+    belief = Belief(REACH, "randomized", seed)
     truth = to_values(moments(domain)[0])
     delay = int(domain.drawn["command_delay"].distribution.support[0]) if "command_delay" in domain.drawn else 0
     spent = 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.experiments.pretrain import TOTAL_UPDATES, node_settings
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
@@ -17,11 +17,10 @@ from ompo_ros.policy.artifact import CheckedPolicy, make_policy, policy_bytes, r
 from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import FAMILIES, Task
+from ompo_ros.task.tasks import FAMILIES, TASKS, Task
 
 FOLDER = Path(__file__).resolve().parent.parent / "models" / "policies"
-NETWORKS = {"reach": FOLDER / "panda_reach.safetensors"}  # by task
-PRETRAINED = Training(updates=15_000, target_steps=0)  # as models/policies/README.md says
+NETWORKS = {task: FOLDER / f"panda_{task}.safetensors" for task in TASKS}
 
 
 def file_of(family: str, task: str) -> Path:
@@ -36,7 +35,8 @@ def policy_of(family: str, task: str) -> CheckedPolicy:
     agent = make_agent(config, contract.observation_size, contract.action_size, device="cpu")
     load_networks(agent, NETWORKS[task])
     actor = Actor(agent.actor_tensors())
-    return make_policy(actor, contract, version=1, stamp=time.time(), training=PRETRAINED)
+    training = Training(updates=TOTAL_UPDATES[task], target_steps=0)
+    return make_policy(actor, contract, version=1, stamp=time.time(), training=training)
 
 
 def is_stale(file: Path, policy: CheckedPolicy) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final
 
+from ompo_ros.control.cube_place import CubePlace
 from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.control.motion import Motion, Tick
 from ompo_ros.control.player import Player
@@ -52,6 +53,7 @@ class Collector:
         self.phase = CollectorPhase.WAITING
         self.problem = "no joint state has come yet"
         self._way_home = WayHome(self.motion, speed_scale) if home else None
+        self._cube_place = CubePlace(task)
         self._enabled = False
         self._held_by = ""
         self._stops = 0  # stops since the last whole episode
@@ -111,14 +113,15 @@ class Collector:
         way = self._way_home
         try:
             arrived = way is None or way.arrived(state, now)
-            if arrived and self.player.may_begin:
+            misplaced = self._cube_place.problem(cube, now) if arrived else ""
+            if arrived and not misplaced and self.player.may_begin:
                 self.phase = CollectorPhase.RUNNING
                 self.player.begin()
                 return self._play(state, cube, now)
         except NoWayHome:
             self._held_by = f"no way home inside the workspace: move the arm by hand, then run `{ENABLE}`"
             return self._stop(CollectorPhase.HELD, self._held_by, state, now)
-        self.problem = way.problem if way is not None else ""
+        self.problem = misplaced or (way.problem if way is not None else "")
         tick = self._send(state, state.position if way is None else way.next(state), now)
         return replace(tick, waits=arrived)
 

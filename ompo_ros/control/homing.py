@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ompo_ros.control.workspace import Workspace
-from ompo_ros.task.kinematics import FloatArray
+from ompo_ros.task.kinematics import FloatArray, end_effector_position, hand_jacobian
 from ompo_ros.task.robot import JOINTS, Robot
 
 MAX_LAG: Final = 0.2  # rad of lag at which the setpoint waits for the arm
@@ -18,6 +18,9 @@ _EASE: Final = 0.5  # share of the acceleration limits that homing uses
 _DETOUR_LEAST: Final = 0.05  # rad; a joint nearer home than this is not tried
 _DETOUR_POINTS: Final = 20  # points at which a detour is checked
 _JOINTS: Final = np.array(list(itertools.product((False, True), repeat=JOINTS))[1:-1])  # any subset but none and all
+_HIGH_ENOUGH: Final = 0.01  # m that a lift may miss
+_LIFTS: Final = 10  # Newton steps of a lift
+_DAMPING: Final = 1e-4  # m^2/rad^2 of them
 _BACK_INSIDE: Final = 0.03  # m inside the workspace that a hand outside goes to, since an arm may miss by as much
 
 
@@ -56,6 +59,19 @@ class Homing:
     def arrived(self) -> bool:
         """Whether the setpoint is home; the arm may still be on its way."""
         return self._progress >= 1.0
+
+
+def lifted(position: FloatArray, height: float) -> FloatArray | None:
+    """The posture (7,) near `position` with the hand straight above, `height` metres high; None if it is there."""
+    point = end_effector_position(position)
+    if point[2] > height - _HIGH_ENOUGH:
+        return None
+    above = np.array([point[0], point[1], height])
+    for _ in range(_LIFTS):
+        jacobian = hand_jacobian(position[None])[0][0]
+        miss = above - end_effector_position(position)
+        position = position + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + _DAMPING * np.eye(3), miss)
+    return position
 
 
 def detour(robot: Robot, workspace: Workspace, position: FloatArray, tried: int) -> FloatArray | None:

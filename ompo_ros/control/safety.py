@@ -235,8 +235,9 @@ class SafetyFilter:
             reasons |= self._binding(wanted, velocity, start)
             yield velocity
             reasons.add(Reason.WORKSPACE)
-            slid = self._slide(self.driver.plan(plan, start, velocity, now).positions[-1], velocity, braked)
-            for candidate in (np.clip(slid, low, high), velocity):
+            straight = _towards(wanted, braked, low, high)
+            slid = self._slide(self.driver.plan(plan, start, straight, now).positions[-1], straight, braked)
+            for candidate in (straight, _towards(slid, braked, low, high)):
                 yield from (braked + share * (candidate - braked) for share in _BLENDS)
         yield braked
 
@@ -295,6 +296,14 @@ class SafetyFilter:
         knots = () if self._plan is None else tuple(self._plan.between(self._time, np.inf))
         setpoint, velocity = self._setpoint.copy(), self._velocity.copy()
         return SafeCommand(self._time, setpoint, velocity, knots, frozenset(reasons), self._latest)
+
+
+def _towards(wanted: FloatArray, braked: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """As far from `braked` towards `wanted` as the bounds allow: limited joint by joint, the hand would turn aside."""
+    way = wanted - braked
+    room = np.where(way > 0.0, high - braked, braked - low)
+    share = np.min(room / np.maximum(np.abs(way), 1e-9))
+    return np.asarray(np.clip(braked + min(share, 1.0) * way, low, high))
 
 
 def _is_sound(values: NDArray[np.float64]) -> bool:

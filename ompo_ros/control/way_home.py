@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.control.homing import Homing, detour
+from ompo_ros.control.homing import Homing, detour, lifted
 from ompo_ros.control.motion import Motion
 from ompo_ros.control.safety import ArmState
 from ompo_ros.control.workspace import Workspace
@@ -19,6 +19,7 @@ _SETTLE: Final = 1.0  # s allowed to come to rest at home
 _ROUGHLY_HOME: Final = 0.15  # rad: an arm that vibrates or sags this much may still begin after that time
 _BARRED: Final = 1.0  # s without progress before another way is tried
 _DETOURS: Final = 20  # ways tried before the user has to help
+_OVER_CUBES: Final = 0.1  # m: a hand below it rises first, so as not to take the cube along
 _PROGRESS: Final = 0.02  # share of the way that counts as progress, since an arm that presses on something still creeps
 
 
@@ -42,8 +43,10 @@ class WayHome:
 
     def begin(self, state: ArmState) -> None:
         """Start from the last commanded position."""
-        self._set_out(state, Homing(self._robot, self._motion.filter.commanded(state), self._speed_scale))
-        self._on_detour, self._settled_by = False, np.inf
+        start = self._motion.filter.commanded(state)
+        over = lifted(start, _OVER_CUBES) if self._motion.task.has_cube else None
+        self._set_out(state, Homing(self._robot, start, self._speed_scale, over))
+        self._on_detour, self._settled_by = over is not None, np.inf
 
     def arrived(self, state: ArmState, now: float) -> bool:
         """Whether the arm is at rest at home, or as near as it gets; raises NoWayHome if it cannot get there."""

@@ -21,11 +21,11 @@ from ompo_ros.experiments.comparison import Point, append, read, runs, table
 from ompo_ros.experiments.comparison_figure import figure
 from ompo_ros.experiments.methods import METHODS, Protocol
 from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, rehearse
+from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, networks_of, rehearse
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.learning.metrics import Metrics
-from ompo_ros.sim.gaps import WANTED, benchmark
+from ompo_ros.sim.gaps import WANTED, benchmark, kind_of, task_of
 from ompo_ros.sim.stand_in import SIMULATORS
 from ompo_ros.transitions import Origin
 
@@ -71,8 +71,15 @@ class Job:
 def play(job: Job) -> list[Point]:
     """Rehearse one run, with an evaluation at every point of the protocol."""
     method, protocol, begun = METHODS[job.method], job.protocol, time.process_time()
+    task = task_of(kind_of(job.gap.domain))
     rig, agent, sources = make_rehearsal(
-        method.config, protocol.pretrained, job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
+        method.config,
+        networks_of(task),
+        job.gap.simulator,
+        job.gap.domain,
+        belief=method.belief,
+        seed=job.seed,
+        task_name=task,
     )
     points: list[Point] = []
     steps = 0
@@ -168,19 +175,13 @@ def report(path: Path) -> str:
     points, protocol = read(path), _protocol()
     kinds: dict[str, list[Point]] = {}
     for point in points:
-        kinds.setdefault(_kind_of(point.gap), []).append(point)
+        kinds.setdefault(kind_of(point.gap) or "chosen", []).append(point)
     steps = [each for each in protocol.reported if each <= max(point.target_steps for point in points)]
     tables = (f"{kind} gaps\n\n{table(kinds[kind], steps, list(METHODS))}" for kind in sorted(kinds))
     text = "\n".join(tables)
     write_whole(path.with_suffix(".md"), text.encode())
     write_whole(path.with_suffix(".png"), figure(points, list(METHODS)))
     return text
-
-
-def _kind_of(gap: str) -> str:
-    """The kind of a benchmark's gap; any other gap was chosen."""
-    _, _, domain = gap.rpartition("/")
-    return next((kind for kind in WANTED if domain.startswith(f"{kind}_")), "chosen")
 
 
 def _protocol() -> Protocol:

@@ -22,7 +22,7 @@ from ompo_ros.experiments.compare import Gap, Job, compare, point_of
 from ompo_ros.experiments.comparison import Point, read, runs
 from ompo_ros.experiments.comparison_figure import figure
 from ompo_ros.experiments.methods import DRIFTING, Protocol
-from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, make_rehearsal, rehearse
+from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, make_rehearsal, networks_of, rehearse
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
@@ -45,7 +45,7 @@ def follow(job: Job) -> list[Point]:
     """Play one run; one row per ten episodes."""
     method, begun = DRIFTING[job.method], time.process_time()
     rig, agent, sources = make_rehearsal(
-        method.config, job.protocol.pretrained, job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
+        method.config, networks_of("reach"), job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
     )
     if sources.belief is not None:
         sources.belief.forget(HALF_LIFE)

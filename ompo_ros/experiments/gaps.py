@@ -1,6 +1,6 @@
 """Finds the gaps of the benchmark: draws arms by a seed and keeps those that count.
 
-Usage: python -m ompo_ros.experiments.gaps [--folder config/domains/gaps]
+Usage: python -m ompo_ros.experiments.gaps [--folder config/domains/gaps] [--kinds push]
 The rule and the distributions are in ompo_ros.sim.gaps. Every candidate is recorded with its figures; an interrupted
 search continues after the last one.
 """
@@ -12,14 +12,16 @@ import csv
 import io
 import multiprocessing
 import sys
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig
+from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, networks_of
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
@@ -27,6 +29,7 @@ from ompo_ros.resources import resource_path
 from ompo_ros.sim import gaps
 from ompo_ros.sim.domain import Domain
 from ompo_ros.sim.domain_file import write_domain
+from ompo_ros.sim.parameters import COLUMN_COUNT, DomainValues
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
@@ -36,18 +39,17 @@ EVERY, LONGEST = 500, 3000  # target steps between two evaluations, and until it
 UPDATES = 4  # per target step
 
 
-def shipped_agent(seed: int) -> Agent:
+def shipped_agent(task: Task, seed: int) -> Agent:
     """SAC from the shipped networks, with the settings of an adaptation run."""
-    task = Task("reach", "dense")
     config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
     agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
-    load_networks(agent, resource_path("models/policies/panda_reach.safetensors"))
+    load_networks(agent, resource_path(networks_of(task.name)))
     return agent
 
 
-def make_rig(simulator: str, domain: Domain, seed: int) -> Rig:
+def make_rig(simulator: str, domain: Domain, task: Task, seed: int) -> Rig:
     """The stand-in of a candidate and its collector."""
-    task, robot = Task("reach", "dense"), load_robot("panda")
+    robot = load_robot("panda")
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
     return Rig(arm, Collector(robot, task, seed=seed))
 
@@ -72,15 +74,24 @@ def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:
     return success, steps
 
 
+def tell(rig: Rig, agent: Agent, domain: Domain) -> tuple[float, int]:
+    """Success of the shipped policy once it is told the drives' true gains and biases, without a step on the arm."""
+    values, one = DomainValues(1), np.array([0])
+    domain.draw(values, one, np.zeros((1, COLUMN_COUNT)), np.zeros((1, COLUMN_COUNT)))  # constants only
+    agent.compensate(values["action_gain"][0], values["action_bias"][0])
+    return rig.evaluate(agent, CONFIRMED)[0], 0
+
+
 def measure(kind: str, index: int, folder: Path) -> dict[str, str]:
     """Draw a candidate, judge it, and write its domain file if it counts."""
     simulator, drawn = gaps.simulator_of(index), gaps.draw_gap(kind, index)
-    rig, agent = make_rig(simulator, drawn, index), shipped_agent(index)
+    task = Task(gaps.task_of(kind), "dense")
+    rig, agent = make_rig(simulator, drawn, task, index), shipped_agent(task, index)
     shipped, trained, steps = 0.0, 0.0, 0
     try:
         shipped, _ = rig.evaluate(agent, CONFIRMED)
         if shipped < gaps.SHIPPED_BELOW:
-            trained, steps = train_alone(rig, agent)
+            trained, steps = tell(rig, agent, drawn) if kind == "push" else train_alone(rig, agent)
     except ArmHeld as held:
         sys.stdout.write(f"{kind} {index}: {held}\n")
     counts = shipped < gaps.SHIPPED_BELOW and trained >= gaps.TRAINED_FROM
@@ -99,7 +110,7 @@ def _write_record(rows: list[dict[str, str]], folder: Path) -> None:
     write_whole(folder / gaps.RECORD, text.getvalue().encode())
 
 
-def search(folder: Path) -> None:
+def search(folder: Path, kinds: Sequence[str]) -> None:
     """Measure candidates in order, each kind in its own process, until enough of each count."""
     rows = gaps.read_record(folder)
 
@@ -109,9 +120,9 @@ def search(folder: Path) -> None:
             asked.add(processes.submit(measure, kind, len(own), folder))
 
     spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(len(gaps.WANTED), spawned, torch.set_num_threads, (1,)) as processes:
+    with ProcessPoolExecutor(len(kinds), spawned, torch.set_num_threads, (1,)) as processes:
         asked: set[Future[dict[str, str]]] = set()
-        for kind in gaps.WANTED:
+        for kind in kinds:
             ask(kind)
         while asked:
             done, asked = wait(asked, return_when=FIRST_COMPLETED)
@@ -127,7 +138,9 @@ def main() -> None:
     """Start or continue the search."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path(gaps.FOLDER))
-    search(parser.parse_args().folder)
+    parser.add_argument("--kinds", nargs="*", choices=gaps.WANTED, default=list(gaps.WANTED))
+    given = parser.parse_args()
+    search(given.folder, given.kinds)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,6 @@ class Protocol:
     reported: tuple[int, ...] = (100, 250, 500, 1000)  # with all episodes; the others only show when 95 % was reached
     episodes: int = 50
     fewer_episodes: int = 25
-    pretrained: str = "models/policies/panda_reach.safetensors"
 
     @property
     def target_steps(self) -> int:

@@ -32,7 +32,7 @@ from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.sim.stand_in import SIMULATORS, StandIn, make_stand_in
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import Float32Array, Task
+from ompo_ros.task.tasks import TASKS, Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
 SOURCE_STEPS = 16  # of every arm at a time
@@ -141,12 +141,17 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Kee
         yield seen[Origin.TARGET]
 
 
+def networks_of(task: str) -> str:
+    """The shipped networks of a task."""
+    return f"models/policies/panda_{task}.safetensors"
+
+
 def make_rehearsal(
-    config: Config, pretrained: str, simulator: str, domain: str, *, belief: bool, seed: int
+    config: Config, pretrained: str, simulator: str, domain: str, *, belief: bool, seed: int, task_name: str = "reach"
 ) -> tuple[Rig, Agent, Sources]:
     """Build stand-in, learner and sources of one run, all from one seed."""
     torch.set_num_threads(1)
-    task, robot = Task("reach", "dense"), load_robot("panda")
+    task, robot = Task(task_name, "dense"), load_robot("panda")
     agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
     if pretrained != "none":
         load_networks(agent, resource_path(pretrained))
@@ -165,13 +170,14 @@ def main() -> None:
     config = Config.from_dict({**settings["learning"], "algorithm": arguments.algorithm, **chosen})
     rig, agent, sources = make_rehearsal(
         config,
-        arguments.pretrained,
+        arguments.pretrained or networks_of(arguments.task),
         arguments.simulator,
         arguments.domain,
         belief=arguments.belief,
         seed=arguments.seed,
+        task_name=arguments.task,
     )
-    contract = Task("reach", "dense").on(load_robot("panda"))
+    contract = Task(arguments.task, "dense").on(load_robot("panda"))
     if arguments.warm_start:
         for transitions in recorded_transitions(arguments.warm_start, contract, sys.stderr.write):
             agent.recall(transitions)
@@ -205,7 +211,8 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="ompo")
     parser.add_argument("--belief", action="store_true", help="identify the target and draw the sources from it")
-    parser.add_argument("--pretrained", default="models/policies/panda_reach.safetensors", help="or none")
+    parser.add_argument("--task", choices=TASKS, default="reach")
+    parser.add_argument("--pretrained", help="networks, or none; by default the shipped ones of the task")
     parser.add_argument("--simulator", choices=SIMULATORS, default="panda_gym")
     parser.add_argument("--domain", default="creeping")
     parser.add_argument("--steps", type=int, default=2500, help="on the target")

@@ -64,7 +64,7 @@ ARGUMENTS = {
     ),
     "algorithm": Argument("ompo", "Update rule.", ("ompo", "sac", "td3", "algaedice", "darc")),
     "pretrained": Argument(
-        "auto", "Networks to start from, a file. auto: the shipped ones for reach. none: start from scratch."
+        "auto", "Networks to start from, a file. auto: the shipped ones of the task. none: start from scratch."
     ),
     "warm_start": Argument("", "Recordings to learn from as well: files or folders of runs, separated by commas."),
     "record": Argument("true", "Record the run to recordings/ in its folder.", _FLAG),

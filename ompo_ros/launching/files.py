@@ -13,8 +13,6 @@ from ompo_ros.resources import resource_path
 from ompo_ros.task.config_file import ConfigFileError
 from ompo_ros.task.robot import load_robot
 
-_SHIPPED = {"reach": "models/policies/panda_reach.safetensors"}  # networks to start from, by task
-
 
 def chosen_target(values: Mapping[str, str]) -> str:
     """Take panda-gym for the stand-in where it can run."""
@@ -30,7 +28,7 @@ def pretrained_networks(values: Mapping[str, str]) -> str:
     """The file of the networks to start from; empty for none."""
     name = values["pretrained"]
     if name == "auto":
-        name = _SHIPPED.get(values["task"], "none")
+        name = f"models/policies/panda_{values['task']}.safetensors"
     if name == "none":
         return ""
     if Path(name).expanduser().is_file():

@@ -1,8 +1,8 @@
-"""A benchmark of targets that were not hand-picked: two wide distributions of arms, drawn by a seed.
+"""A benchmark of targets that were not hand-picked: wide distributions of arms, drawn by a seed.
 
-A drawn arm counts if the shipped policy reaches fewer than half of its goals there, and a policy that was trained on
-that arm alone at least nine in ten; `ompo_ros.experiments.gaps` measures both. An arm that has to be freed by hand
-meanwhile does not count.
+A drawn arm counts if the shipped policy reaches fewer than half of its goals there, and a policy made for that arm at
+least nine in ten; `ompo_ros.experiments.gaps` measures both. An arm that has to be freed by hand meanwhile does not
+count.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ FOLDER: Final = "config/domains/gaps"
 RECORD: Final = "candidates.csv"
 COLUMNS: Final = ("kind", "index", "simulator", "shipped", "trained", "target_steps", "counts")
 SHIPPED_BELOW: Final = 0.5  # success of the shipped policy
-TRAINED_FROM: Final = 0.9  # success of a policy trained on the arm alone
-WANTED: Final = {"expressible": 8, "inexpressible": 4}
+TRAINED_FROM: Final = 0.9  # success of a policy made for the arm
+WANTED: Final = {"expressible": 8, "inexpressible": 4, "push": 4}
 _SIMULATORS: Final = ("panda_gym", "mujoco")  # in turn
 _OTHERWISE: Final = Simulator(0.001, "euler")  # a MuJoCo target has at least another integrator than the sources
 _DIGITS: Final = 3
@@ -42,6 +42,12 @@ _EXPRESSIBLE: Final = {
     "action_noise": Drawn(Uniform(0.0, 0.05)),
     "command_delay": Drawn(Choice((0.0, 1.0))),
 }
+# Push: a cube and drives, both wider than the sources'.
+_PUSHING: Final = {
+    "cube_mass": Drawn(LogUniform(0.1, 3.0)),
+    "contact_friction": Drawn(Uniform(0.15, 1.0)),
+    **{name: _EXPRESSIBLE[name] for name in ("action_gain", "action_bias", "command_delay")},
+}
 # A milder arm with mechanics that no source expresses: lowest value, highest value, number of values.
 _MILDER: Final = {
     "payload_mass": Drawn(Uniform(0.0, 2.0)),
@@ -49,6 +55,7 @@ _MILDER: Final = {
     "action_bias": Drawn(Uniform(-0.5, 0.5)),
     "action_noise": Drawn(Uniform(0.0, 0.05)),
 }
+_DRAWN: Final = {"expressible": _EXPRESSIBLE, "inexpressible": _MILDER, "push": _PUSHING}
 _BEYOND: Final = {
     "dead_zone": (0.0, 0.02, 7),
     "saturation": (0.02, 0.06, 7),
@@ -73,6 +80,17 @@ class Gap:
         return f"gaps/{self.name}"
 
 
+def kind_of(domain: str) -> str | None:
+    """The kind of a benchmark's domain; None for one that was chosen."""
+    name = domain.rpartition("/")[2]
+    return next((kind for kind in WANTED if name.startswith(f"{kind}_")), None)
+
+
+def task_of(kind: str | None) -> str:
+    """The task that an arm of this kind is drawn for."""
+    return "push" if kind == "push" else "reach"
+
+
 def simulator_of(index: int) -> str:
     """The simulators take turns."""
     return _SIMULATORS[index % len(_SIMULATORS)]
@@ -81,7 +99,7 @@ def simulator_of(index: int) -> str:
 def draw_gap(kind: str, index: int, seed: int = SEED) -> Domain:
     """Draw arm number `index` of a kind; always the same one."""
     rng = np.random.default_rng((seed, tuple(WANTED).index(kind), index))
-    drawn = _EXPRESSIBLE if kind == "expressible" else _MILDER
+    drawn = _DRAWN[kind]
     values, one = DomainValues(1), np.array([0])
     Domain(drawn=drawn).draw(values, one, rng.random((1, COLUMN_COUNT)), rng.standard_normal((1, COLUMN_COUNT)))
     constants = {name: Drawn(Constant(_rounded(values[name][0]))) for name in drawn}

@@ -9,6 +9,7 @@ from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
+from ompo_ros.task.teacher import push_actions
 
 ROBOT = load_robot("panda")
 REACH = Task("reach", "dense")
@@ -306,6 +307,40 @@ def test_push_waits_for_the_cube():
     rig.run_until(lambda: rig.finished)
     cube = rig.finished[0].transitions.obs[0, rig.collector.motion.task.contract.slice_of("cube_position")]
     assert 0.4 < cube[0] < 0.8
+
+
+def test_push_waits_for_a_person_when_the_cube_is_out_of_its_place():
+    rig = Rig(task=Task("push", "dense"))
+    lost = rig.arm.measured.cube + np.array([0.5, 0.0, 0.0])
+    for _ in range(200):
+        state = ArmState(rig.arm.measured.position, rig.arm.measured.velocity, rig.arm.time)
+        assert rig.collector.tick(state, lost, rig.arm.time).finished is None
+        rig.arm.advance(ROBOT.period)
+    assert "put the cube back" in rig.collector.problem
+    assert rig.collector.phase is CollectorPhase.HOMING
+    rig.run_until(lambda: rig.finished)
+
+
+class Pusher(Still):
+    """Pushes by the script."""
+
+    def sample(self, obs, rng):
+        return push_actions(obs[None])[0]
+
+
+def test_after_a_push_the_hand_rises_straight_and_leaves_the_cube_where_it_is():
+    rig = Rig(task=Task("push", "dense"))
+    rig.collector.player.policy = Pusher()
+    for episode in range(4):
+        rig.run_until(lambda before=episode: len(rig.finished) > before)
+        cube, number = rig.arm.measured.cube, rig.arm.episode
+        assert rig.finished[-1].success  # the safety filter lets the hand move along the table
+        begun = end_effector_position(rig.arm.measured.position)
+        while rig.arm.episode == number and rig.collector.phase is CollectorPhase.HOMING:
+            hand = end_effector_position(rig.arm.measured.position)
+            assert hand[2] > 0.08 or np.abs(hand - begun)[:2].max() < 0.02
+            np.testing.assert_allclose(rig.arm.measured.cube, cube, atol=0.01)
+            rig.run(1)
 
 
 class Wanderer:

@@ -23,15 +23,11 @@ def run_dir(tmp_path):
 
 
 @pytest.mark.parametrize("robot", ["panda", "fr3"])
-def test_without_arguments_the_shipped_policy_of_the_robot_is_run(robot):
-    deployment = deployment_of(chosen(robot=robot))
-    assert deployment.policy.endswith(f"models/policies/{robot}_reach.onnx")
+@pytest.mark.parametrize("task", ["reach", "push"])
+def test_without_arguments_the_shipped_policy_of_robot_and_task_is_run(robot, task):
+    deployment = deployment_of(chosen(robot=robot, task=task))
+    assert deployment.policy.endswith(f"models/policies/{robot}_{task}.onnx")
     assert (deployment.registry_dir, deployment.runs_alone) == ("", True)
-
-
-def test_a_task_without_a_shipped_policy_says_what_to_give():
-    with pytest.raises(RuntimeError, match="no policy for push on panda comes with the package: give one by policy:="):
-        deployment_of(chosen(task="push"))
 
 
 def test_a_server_elsewhere_is_followed_only_where_that_is_asked_for():
