@@ -6,6 +6,8 @@ from typing import Final
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import ReliabilityPolicy
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 ONLOOKERS: Final = frozenset({"monitor", "recorder", "transition_monitor"})
 UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # rmw's value until the node's name is discovered
@@ -13,6 +15,10 @@ UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # rmw's value until the node's name is d
 
 def has_receiver(node: Node, publisher: Publisher) -> bool:
     """Whether a node is connected that needs what is published."""
-    names = [info.node_name for info in node.get_subscriptions_info_by_topic(publisher.topic)]
-    looking = sum(name in ONLOOKERS or name == UNNAMED for name in names)
+    looking = sum(map(_only_looks, node.get_subscriptions_info_by_topic(publisher.topic)))
     return bool(publisher.get_subscription_count() > looking)
+
+
+def _only_looks(subscriber: TopicEndpointInfo) -> bool:
+    samples = subscriber.qos_profile.reliability is ReliabilityPolicy.BEST_EFFORT  # as the policy server does
+    return samples or subscriber.node_name in ONLOOKERS or subscriber.node_name == UNNAMED

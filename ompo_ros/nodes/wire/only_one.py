@@ -34,14 +34,14 @@ def only_one(class_name: str) -> Iterator[None]:
     """
     context = rclpy.Context()
     rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    placeholder = rclpy.create_node(
+        default_name(class_name), context=context, enable_rosout=False, start_parameter_services=False
+    )
     try:
-        _wait_to_be_alone(
-            rclpy.create_node(
-                default_name(class_name), context=context, enable_rosout=False, start_parameter_services=False
-            )
-        )
+        _wait_to_be_alone(placeholder)
         yield
     finally:
+        placeholder.destroy_node()  # else it stays on the graph until Python collects it, and hides the node's topics
         context.try_shutdown()
 
 

@@ -10,6 +10,7 @@ from ompo_msgs.msg import TransitionBatch
 from probe import Probe
 from rclpy.node import Node
 
+from ompo_ros.nodes.policy_server import SAMPLED
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.batches import BatchPublisher
 from ompo_ros.nodes.wire.identity import Identity
@@ -57,9 +58,12 @@ def test_batches_are_held_back_while_only_onlookers_hear_them(probe):
     batches = BatchPublisher(probe.node, "transitions", Identity(probe.node, ""))
     recorder = Node("recorder", context=probe.context)
     recorder.create_subscription(TransitionBatch, "transitions", lambda _: None, qos.TRANSITIONS)
-    named = lambda: [i.node_name for i in probe.node.get_subscriptions_info_by_topic("transitions")]  # noqa: E731
-    probe.spin_until(lambda: named() == ["recorder"])
+    server = Node("policy_server", context=probe.context)
+    server.create_subscription(TransitionBatch, "transitions", lambda _: None, SAMPLED)
+    named = lambda: {i.node_name for i in probe.node.get_subscriptions_info_by_topic("transitions")}  # noqa: E731
+    probe.spin_until(lambda: named() == {"recorder", "policy_server"})
     assert not batches.is_heard
     probe.listen(TransitionBatch, "transitions", qos.TRANSITIONS)
     probe.spin_until(lambda: batches.is_heard)
     recorder.destroy_node()
+    server.destroy_node()

@@ -16,12 +16,17 @@ from ompo_ros.resources import resource_path
 NODES = Path(__file__).parents[3] / "ompo_ros" / "nodes"
 FILES = sorted(path for path in NODES.glob("*.py") if "def main()" in path.read_text())
 SCRIPT = """
+import gc
+gc.disable()  # it may come late
+
 from rclpy.node import Node
+from std_msgs.msg import Empty
 from ompo_ros.nodes.wire.process import run
 
 class ThinNode(Node):
     def __init__(self):
         super().__init__("thin_node")
+        self.create_publisher(Empty, "words", 1)
         print("made", flush=True)
 
 run(ThinNode)
@@ -66,6 +71,15 @@ def test_a_node_that_takes_a_killed_ones_place_waits_for_its_name_and_starts(sta
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert started(start())
+
+
+def test_once_it_is_made_the_graph_shows_it_and_its_topics_alone(start, probe):
+    assert started(start())
+    seen = lambda: (  # noqa: E731
+        probe.node.get_node_names().count("thin_node"),
+        "thin_node" in [info.node_name for info in probe.node.get_publishers_info_by_topic("/words")],
+    )
+    probe.spin_until(lambda: seen() == (1, True), hint=lambda: str(seen()))
 
 
 def test_of_two_that_start_at_once_at_most_one_is_made(start):
