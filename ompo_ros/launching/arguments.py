@@ -47,7 +47,7 @@ ARGUMENTS = {
     "target_domain": Argument(
         "nominal",
         "Dynamics of the stand-in: a file of config/domains by name, or a path. "
-        "auto: gaps/expressible_2, or sagging for franka_sim.",
+        "auto: gaps/expressible_2 for reach, gaps/push_4 for push, sagging for franka_sim.",
     ),
     "robot": Argument(
         "auto",
@@ -117,6 +117,9 @@ def declare(*names: str, **defaults: str) -> list[DeclareLaunchArgument]:
     return [_declare(name, defaults.get(name, ARGUMENTS[name].default)) for name in (*names, *defaults)]
 
 
+_FIRST_GAPS = {"reach": "gaps/expressible_2", "push": "gaps/push_4"}  # of each task, the first drawn arm that counts
+
+
 def _declare(name: str, default: str) -> DeclareLaunchArgument:
     _, text, choices = ARGUMENTS[name]
     return DeclareLaunchArgument(name, default_value=default, description=text, choices=list(choices) or None)
@@ -133,7 +136,7 @@ def _chosen_for(values: Mapping[str, str]) -> dict[str, str]:
     target = values.get("target", "")
     meanings = {
         "robot": "fr3" if target in OVER_FCI else "panda",
-        "target_domain": "sagging" if target == "franka_sim" else "gaps/expressible_2",
+        "target_domain": "sagging" if target == "franka_sim" else _FIRST_GAPS.get(values.get("task", ""), "nominal"),
     }
     return {name: meaning for name, meaning in meanings.items() if values.get(name) == "auto"}
 
