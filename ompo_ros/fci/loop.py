@@ -36,6 +36,7 @@ _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is anoth
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
 _AFTER_LOSS: Final = 3  # cycles from a lost one on, whose mean velocities enter the robot's next differences
+_RECENT: Final = 0.1  # s in which lost cycles may have caused a reflex
 _SAME: Final = 5e-7  # rad; states have single precision
 
 
@@ -51,6 +52,7 @@ class Loop:
         self._setpoint: FloatArray | None = None  # the newest one that was not yet taken
         self._heard = -np.inf  # when the last setpoint came, taken or not
         self._ending = False
+        self._lost_at = -np.inf
         self._cycles = self._lost = self._late = self._setpoints = self._refused = 0
         self._success, self._worst, self._last_cycle = 0.0, 0.0, time.monotonic()
         self._every = max(round(1.0 / (CYCLE * settings.state_rate)), 1)
@@ -76,7 +78,9 @@ class Loop:
             self._robot = None
             self._stop(f"connection lost ({_short(error)}): check the cable and the robot's power")
         except FAILURES as error:
-            self._stop(_name_of(error, robot))
+            recently = time.monotonic() - self._lost_at < _RECENT
+            loss = ", just after a cycle was lost: is this machine too busy?" if recently else ""
+            self._stop(_name_of(error, robot) + loss)
 
     def _connected(self) -> fci.Robot:
         """Try until there is a robot, the node decides how long; a lost one is looked for again when asked."""
@@ -141,8 +145,9 @@ class Loop:
                     break
             state, duration = control.readOnce()
             missed += max(round(duration.to_sec() / CYCLE) - 1, 0)
-            self._lost += missed
-            unsure = _AFTER_LOSS if missed else max(unsure - 1, 0)
+            unsure = max(unsure - 1, 0)
+            if missed:
+                self._lost, self._lost_at, unsure = self._lost + missed, time.monotonic(), _AFTER_LOSS
             if unsure:
                 _catch_up(motion, state, missed * CYCLE)
             self._look_at(state)

@@ -82,7 +82,7 @@ def test_setpoints_written_as_they_are_stop_the_robot(robot):
 def test_after_a_reflex_nothing_moves_until_recovered_and_commanded_anew(robot, driven):
     driven.send(wave(1.6)[:15])
     robot.raise_reflex()
-    assert driven.fault() == "reflex: joint_reflex"
+    assert driven.fault().startswith("reflex: joint_reflex")
     stopped = driven.states(50).position
     driven.send(wave(1.6)[15:25])
     assert driven.until_phase(Phase.STOPPED).counts.refused == 10
@@ -165,7 +165,7 @@ def test_a_loop_that_hangs_is_stopped_by_the_robot_itself():
         driven.fci.process.send_signal(signal.SIGSTOP)
         wait_until(lambda: "communication_constraints_violation" in robot.log, "the robot's reflex")
         driven.fci.process.send_signal(signal.SIGCONT)
-        assert driven.fault() == "reflex: communication_constraints_violation"
+        assert driven.fault().startswith("reflex: communication_constraints_violation")
     finally:
         driven.fci.process.send_signal(signal.SIGCONT)
         driven.close()
