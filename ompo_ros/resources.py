@@ -16,6 +16,11 @@ def resource_path(relative: str) -> Path:
     raise FileNotFoundError(f"{relative} was not found in any of: {looked}. Reinstall ompo_ros.")
 
 
+def settings_path(task: str) -> Path:
+    """The parameter file of an adaptation run of a task."""
+    return resource_path("config/adapt_push.yaml" if task == "push" else "config/adapt.yaml")
+
+
 def _roots() -> list[Path]:
     """The checkout, or the share/ of the prefix this module is installed under: never that of another installation."""
     packages = Path(__file__).resolve().parents[1]

@@ -73,7 +73,7 @@ def play(job: Job) -> list[Point]:
     method, protocol, begun = METHODS[job.method], job.protocol, time.process_time()
     task = task_of(kind_of(job.gap.domain))
     rig, agent, sources = make_rehearsal(
-        method.config,
+        method.config(task),
         networks_of(task),
         job.gap.simulator,
         job.gap.domain,

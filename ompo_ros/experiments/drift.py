@@ -45,7 +45,7 @@ def follow(job: Job) -> list[Point]:
     """Play one run; one row per ten episodes."""
     method, begun = DRIFTING[job.method], time.process_time()
     rig, agent, sources = make_rehearsal(
-        method.config, networks_of("reach"), job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
+        method.config(), networks_of("reach"), job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
     )
     if sources.belief is not None:
         sources.belief.forget(HALF_LIFE)

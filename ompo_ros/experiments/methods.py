@@ -23,10 +23,9 @@ class Method:
     adapts: bool = True
     learns: bool = True
 
-    @property
-    def config(self) -> Config:
+    def config(self, task: str = "reach") -> Config:
         """The learner of an adaptation run with the method's own settings."""
-        return Config.from_dict({**node_settings("learner")["learning"], **PLAIN, **self.own})
+        return Config.from_dict({**node_settings("learner", task)["learning"], **PLAIN, **self.own})
 
     def paced(self, pacing: Pacing) -> Pacing:
         """The protocol's pacing; without sources and updates for fixed networks."""

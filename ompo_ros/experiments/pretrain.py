@@ -22,7 +22,7 @@ import yaml
 from ompo_ros.experiments.teaching import Taught, half_taught, without_normalizer
 from ompo_ros.learning import Agent, Config, checkpoint, make_agent
 from ompo_ros.learning.pretrained import load_networks, save_networks
-from ompo_ros.resources import resource_path
+from ompo_ros.resources import settings_path
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.task.robot import Robot, load_robot
@@ -52,9 +52,9 @@ TEACHING = {
 }
 
 
-def node_settings(node: str) -> dict[str, Any]:
+def node_settings(node: str, task: str = "reach") -> dict[str, Any]:
     """The parameters of a node in an adaptation run."""
-    parameters = yaml.safe_load(resource_path("config/adapt.yaml").read_text())
+    parameters = yaml.safe_load(settings_path(task).read_text())
     settings: dict[str, Any] = parameters[f"/**/{node}"]["ros__parameters"]
     return settings
 

@@ -164,7 +164,7 @@ def make_rehearsal(
 def main() -> None:
     """Rehearse once and print the results."""
     arguments = _parse()
-    settings = node_settings("learner")
+    settings = node_settings("learner", arguments.task)
     pacing = Pacing(arguments.warmup, arguments.source_ratio, arguments.update_to_data, arguments.steps)
     chosen = {name: yaml.safe_load(value) for name, value in (pair.split("=", 1) for pair in arguments.set)}
     config = Config.from_dict({**settings["learning"], "algorithm": arguments.algorithm, **chosen})

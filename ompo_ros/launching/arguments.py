@@ -15,7 +15,7 @@ from launch.launch_description_entity import LaunchDescriptionEntity
 from ompo_ros.launching.screen import use_terminal
 from ompo_ros.nodes.all_parameters import NODES
 from ompo_ros.parameters import InvalidParameter, Parameter, parameters_of
-from ompo_ros.resources import resource_path
+from ompo_ros.resources import settings_path
 from ompo_ros.spelling import meant
 from ompo_ros.task.tasks import REWARDS, TASKS
 
@@ -90,7 +90,8 @@ ARGUMENTS = {
         "none where nodes are started elsewhere (role, a policy server).",
     ),
     "params_file": Argument(
-        str(resource_path("config/adapt.yaml")), "Parameters of nodes that no argument sets, a YAML file."
+        "auto",
+        "Parameters of nodes that no argument sets, a YAML file. auto: config/adapt.yaml, or adapt_push.yaml for push.",
     ),
     "namespace": Argument("ompo", "Namespace of all nodes."),
     "log_level": Argument("info", "Of all nodes.", ("debug", "info", "warn", "error")),
@@ -132,11 +133,12 @@ def values_of(context: LaunchContext) -> dict[str, str]:
 
 
 def _chosen_for(values: Mapping[str, str]) -> dict[str, str]:
-    """What `auto` means for the target."""
-    target = values.get("target", "")
+    """What `auto` means for the target and the task."""
+    target, task = values.get("target", ""), values.get("task", "reach")
     meanings = {
         "robot": "fr3" if target in OVER_FCI else "panda",
-        "target_domain": "sagging" if target == "franka_sim" else _FIRST_GAPS.get(values.get("task", ""), "nominal"),
+        "target_domain": "sagging" if target == "franka_sim" else _FIRST_GAPS.get(task, "nominal"),
+        "params_file": str(settings_path(task)),
     }
     return {name: meaning for name, meaning in meanings.items() if values.get(name) == "auto"}
 

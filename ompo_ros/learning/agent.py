@@ -44,6 +44,7 @@ class Agent(ABC):
         self.rating = Rating(config, self.experience, self._init_rng, device) if self._uses_ratio() else None
         averages = config.actor_average_tau < 1.0
         self.average_actor = self._make_actor() if averages else self.actor
+        self.initial_actor = self._make_actor() if config.anchor else None
         self.restart_copies()
         self._rows = torch.empty(config.batch_size, self.layout.width, device=device)
         self._initial = torch.empty(config.initial_batch_size, obs_dim, device=device)
@@ -152,6 +153,15 @@ class Agent(ABC):
         action, log_prob = self.actor.sample(obs, self.learning_rng)
         return self.compensation.reachable(action), log_prob
 
+    def _anchor_loss(self, obs: Tensor) -> Tensor | float:
+        """The cost of other actions than the initial networks', which keeps what critics do not know yet."""
+        if self.initial_actor is None:
+            return 0.0
+        with torch.no_grad():
+            initial = self.initial_actor.distribution(obs)[0].tanh()
+        moved: Tensor = self.actor.distribution(obs)[0].tanh() - initial
+        return self.config.anchor * moved.square().mean()
+
     @property
     def temperature(self) -> Tensor:
         """Weight of the entropy bonus, without gradient."""
@@ -167,9 +177,11 @@ class Agent(ABC):
         return -self.log_temperature * (log_prob.detach().mean() + target)
 
     def restart_copies(self) -> None:
-        """Set every averaged network to the learned one."""
+        """Set every averaged network, and the actor's anchor, to the learned one."""
         track(self.target_critic, self.critic, 1.0)
         track(self.average_actor, self.actor, 1.0)
+        if self.initial_actor is not None:
+            track(self.initial_actor, self.actor, 1.0)
 
     def _track_targets(self) -> None:
         track(self.target_critic, self.critic, self.config.target_tau)
@@ -240,6 +252,8 @@ class Agent(ABC):
         }
         if self.average_actor is not self.actor:
             modules["average_actor"] = self.average_actor
+        if self.initial_actor is not None:
+            modules["initial_actor"] = self.initial_actor
         if self.rating is not None:
             modules["discriminator"] = self.rating.discriminator
         return modules

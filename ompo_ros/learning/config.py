@@ -98,6 +98,12 @@ class Config:
     compensate: bool = parameter(
         True, "cancel gains and biases of the drives as the belief has them; without a belief nothing", paper="none"
     )
+    anchor: float = parameter(
+        0.0,
+        "weight of the actor's mean square distance from the actions of the initial networks; 0: free",
+        low=0,
+        paper="0",
+    )
     actor_average_tau: float = parameter(
         1.0,
         "step of the deterministic actor towards the learned one; below 1 it is a running average",

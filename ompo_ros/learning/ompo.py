@@ -89,7 +89,9 @@ class OMPO(Agent):
         if self.config.initial_term:
             gain = gain + self.objective.initial_loss(values[n:]).mean()
         temperature = self.temperature
-        self.actor_optimizer.descend(self._temperature_loss(log_prob) - gain)
+        self.actor_optimizer.descend(
+            self._temperature_loss(log_prob) - gain + self._anchor_loss(onward[:, : self.obs_dim])
+        )
         gain, log_prob = gain.detach(), log_prob.detach()
         self._readings.update(
             actor_loss=lambda: -gain, entropy=lambda: -log_prob.mean(), temperature=lambda: temperature

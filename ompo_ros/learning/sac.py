@@ -46,6 +46,6 @@ class SAC(Agent):
         value = self.critic(torch.cat((obs, action), 1), frozen=True).amin(0)
         loss = (self.temperature * log_prob - value).mean()
         temperature = self.temperature
-        self.actor_optimizer.descend(loss + self._temperature_loss(log_prob))
+        self.actor_optimizer.descend(loss + self._temperature_loss(log_prob) + self._anchor_loss(obs))
         log_prob = log_prob.detach()
         self._readings.update(actor_loss=loss.detach, entropy=lambda: -log_prob.mean(), temperature=lambda: temperature)

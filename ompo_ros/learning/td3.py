@@ -54,7 +54,7 @@ class TD3(Agent):
     def _update_actor(self, obs: Tensor) -> None:
         action = self.compensation.reachable(self.actor.distribution(obs)[0].tanh())
         loss = -self.critic(torch.cat((obs, action), 1), frozen=True)[0].mean()
-        self.actor_optimizer.descend(loss + 0.0 * self.log_temperature)
+        self.actor_optimizer.descend(loss + self._anchor_loss(obs) + 0.0 * self.log_temperature)
         self._readings.update(actor_loss=loss.detach)
 
     def modules(self) -> dict[str, nn.Module]:

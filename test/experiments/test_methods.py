@@ -17,13 +17,13 @@ ADAPTING = [name for name, method in METHODS.items() if method.adapts]
 
 @pytest.mark.parametrize("name", ADAPTING)
 def test_a_method_has_only_its_own_settings(name):
-    reference, config = METHODS["sac"].config.to_dict(), METHODS[name].config.to_dict()
+    reference, config = METHODS["sac"].config().to_dict(), METHODS[name].config().to_dict()
     assert {setting for setting in config if config[setting] != reference[setting]} <= OWN
     assert set(METHODS[name].own) <= OWN
 
 
 def test_what_is_not_a_methods_own_is_an_adaptation_runs():
-    settings, config = node_settings("learner")["learning"], METHODS["ompo_belief_weighted"].config.to_dict()
+    settings, config = node_settings("learner")["learning"], METHODS["ompo_belief_weighted"].config().to_dict()
     for name, value in settings.items():
         assert name in OWN or config[name] == value
 
@@ -31,7 +31,7 @@ def test_what_is_not_a_methods_own_is_an_adaptation_runs():
 def test_all_learn_with_one_actor_period_average_and_networks():
     agreed = ("actor_period", "actor_average_tau", "hidden_size", "first_layer", "actor_lr", "critic_lr", "target_tau")
     for setting in agreed:
-        assert len({METHODS[name].config.to_dict()[setting] for name in ADAPTING}) == 1
+        assert len({METHODS[name].config().to_dict()[setting] for name in ADAPTING}) == 1
 
 
 def test_reported_points_have_all_episodes_and_are_among_the_evaluated():

@@ -1,9 +1,11 @@
 """A parameter file's entry reaches the nodes it means, however its key is spelled, or is refused with a sentence."""
 
 import pytest
+import yaml
 
 from ompo_ros.launching.parameter_file import InvalidParameterFile, read_parameters
-from ompo_ros.resources import resource_path
+from ompo_ros.resources import settings_path
+from ompo_ros.task.tasks import TASKS
 
 LAUNCH = {"namespace": "ompo", "num_sources": "2"}
 
@@ -131,6 +133,13 @@ def test_a_copy_beside_the_file_takes_the_place_of_what_it_names(read, tmp_path)
     assert read(text).of("source_collector_0") == {"domain": str(copy), "robot": "fr3"}
 
 
-def test_the_shipped_file_is_accepted():
-    file = read_parameters(resource_path("config/adapt.yaml"), LAUNCH)
+@pytest.mark.parametrize("task", TASKS)
+def test_the_shipped_files_are_accepted(task):
+    file = read_parameters(settings_path(task), LAUNCH)
     assert file.of("source_collector_1")["domain"] == "randomized"
+
+
+def test_the_shipped_files_differ_in_the_anchor_alone():
+    reach, push = (yaml.safe_load(settings_path(task).read_text()) for task in TASKS)
+    assert push["/**/learner"]["ros__parameters"]["learning"].pop("anchor") > 0.0
+    assert push == reach

@@ -9,7 +9,7 @@ from launch.actions import GroupAction, LogInfo
 from ompo_ros.launching.arguments import ARGUMENTS
 from ompo_ros.launching.view import page
 
-HERE = {**{name: argument.default for name, argument in ARGUMENTS.items()}, "target": "mujoco"}
+HERE = {**{name: argument.default for name, argument in ARGUMENTS.items()}, "target": "mujoco", "params_file": ""}
 
 
 @pytest.fixture
