@@ -23,6 +23,8 @@ NODES: Final = (
     "run_manager",
     "policy_controller",
     "robot_sim",
+    "fci_driver",
+    "franka_sim",
     "recorder",
     "monitor",
 )

@@ -5,6 +5,8 @@ import pytest
 
 from ompo_ros.control.collector import Collector, CollectorPhase
 from ompo_ros.control.safety import ArmState
+from ompo_ros.sim.distributions import Constant
+from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
@@ -341,6 +343,16 @@ def test_after_a_push_the_hand_rises_straight_and_leaves_the_cube_where_it_is():
             assert hand[2] > 0.08 or np.abs(hand - begun)[:2].max() < 0.02
             np.testing.assert_allclose(rig.arm.measured.cube, cube, atol=0.01)
             rig.run(1)
+
+
+def test_a_heavy_cube_is_no_obstacle():
+    """3 kg at a friction of 1 are the heaviest push of the benchmark."""
+    heavy = {"cube_mass": Drawn(Constant(3.0)), "contact_friction": Drawn(Constant(1.0))}
+    rig = Rig(task=Task("push", "dense"), domain=Domain("heavy", heavy))
+    rig.collector.player.policy = Pusher()
+    rig.run_until(lambda: len(rig.finished) == 4)
+    assert rig.problems == {""}
+    assert sum(episode.success for episode in rig.finished) >= 3
 
 
 class Wanderer:
