@@ -16,7 +16,7 @@ from ompo_ros.experiments.campaign import fake_clock
 from ompo_ros.experiments.campaign.conduct import PlayedFault, PlayedRun
 from ompo_ros.experiments.campaign.damage import damage
 from ompo_ros.experiments.campaign.evidence import is_lost, safe_steps, standing_policies
-from ompo_ros.experiments.campaign.faults import DAMAGES, DRIVERS, KINDS, Fault, plan
+from ompo_ros.experiments.campaign.faults import DAMAGES, DRIVERS, FCI, KINDS, NODES, Fault, plan
 from ompo_ros.experiments.campaign.inject import Injection
 from ompo_ros.experiments.campaign.launch import Launch, Run
 from ompo_ros.experiments.campaign.limits import read_limits
@@ -53,6 +53,13 @@ def test_a_plan_has_all_kinds_both_drivers_and_the_durations_promised():
     assert 0.05 <= min(stops) < 0.2
     assert 1.0 < max(stops) <= 3.0
     assert {fault.victim for fault in faults if fault.kind == "files"} == set(DAMAGES)
+
+
+def test_behind_the_makers_protocol_the_driver_is_what_is_killed_and_stopped():
+    blocks = list(itertools.islice(plan(0, ("kill", "stop"), (FCI,)), 10))
+    assert {block.driver for block in blocks} == {FCI}
+    victims = {fault.victim for block in blocks for fault in block.faults}
+    assert victims == {*NODES, "fci_driver"}
 
 
 def test_each_driver_soon_meets_cut_networks_and_set_clocks_and_runs_without_them():
@@ -160,7 +167,9 @@ class Story:
     def __init__(self, folder):
         self.rows, self.folder = [], folder
         self.run = Run(folder, folder / "run", "", 200, 0, {})
-        self.run.launches.append(Launch(None, folder / "log", 0.0, end=60.0))
+        self.log = folder / "log"
+        self.log.touch()
+        self.run.launches.append(Launch(None, self.log, 0.0, end=60.0))
         self.result = PlayedRun(self.run, "", folder / "recording.jsonl", [], has_report=True)
 
     def status(self, time, steps):
@@ -231,6 +240,12 @@ def test_a_run_without_a_report_is_not_resumed(story):
     story.fault("kill", "run_manager", 10.0)
     story.result.has_report = False
     assert story.judged()["not_resumed"] == 1
+
+
+def test_a_stop_by_the_robot_itself_is_counted_from_the_drivers_log(story):
+    story.log.write_text("[ompo.fci_driver]: stopped: reflex: joint_velocity_violation. Call ~/recover\n")
+    story.fault("stop", "target_collector", 10.0, end=10.5)
+    assert story.judged()["reflexes"] == 1
 
 
 def test_a_lost_policy_counts_once_and_not_if_its_own_file_was_damaged(story):

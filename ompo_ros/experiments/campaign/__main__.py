@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ompo_ros.experiments.campaign import fake_clock, sandbox
 from ompo_ros.experiments.campaign.conduct import Conductor, PlayedRun
-from ompo_ros.experiments.campaign.faults import KINDS, Block, plan
-from ompo_ros.experiments.campaign.limits import read_limits
+from ompo_ros.experiments.campaign.faults import DRIVERS, FCI, KINDS, Block, plan
+from ompo_ros.experiments.campaign.limits import limits_behind
 from ompo_ros.experiments.campaign.verdicts import Row, figures, judge
 
 _STARTED = time.monotonic()
@@ -26,8 +26,9 @@ _INTERRUPTED = 130  # exit code, as shells give it
 class Campaign:
     """All runs of one campaign, in one folder."""
 
-    def __init__(self, folder: Path, seed: int, kinds: Sequence[str], keep: bool) -> None:
+    def __init__(self, folder: Path, seed: int, kinds: Sequence[str], drivers: Sequence[str], keep: bool) -> None:
         self._folder, self._seed, self._kinds, self._keep = folder, seed, kinds, keep
+        self._drivers = drivers
         self._disk = folder / "disk"
         self._runs = 0
         self.rows: list[Row] = []
@@ -36,7 +37,7 @@ class Campaign:
 
     def play(self, rounds: int) -> None:
         """Play so many faults."""
-        blocks = plan(self._seed, self._kinds)
+        blocks = plan(self._seed, self._kinds, self._drivers)
         block: Block | None = None
         while rounds > 0:
             block = block or next(blocks)
@@ -57,7 +58,7 @@ class Campaign:
         setting = sandbox.udp_only(folder) if block.uses("network") else nullcontext()
         with setting:
             result = Conductor(folder, run_dir, block, self._seed + self._runs, say).play()
-        rows = judge(result, read_limits("panda", block.driver))
+        rows = judge(result, limits_behind(block.driver))
         self.rows += rows
         say(f"run {self._runs} {'has its report' if result.has_report else 'has NO report'}")
         for row in rows:
@@ -106,6 +107,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=100, help="faults to play")
     parser.add_argument("--seed", type=int, default=0, help="seed of kinds, times and durations")
     parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of faults, separated by commas")
+    parser.add_argument("--fci", action="store_true", help="on an FR3's stand-in behind its maker's protocol")
     parser.add_argument("--keep", type=Path, help="folder in which logs and recordings are left; it must be new")
     arguments = parser.parse_args()
     unknown = set(arguments.kinds.split(",")) - set(KINDS)
@@ -140,7 +142,8 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     folder = (arguments.keep or Path(tempfile.mkdtemp(prefix="campaign-"))).resolve()
-    campaign = Campaign(folder, arguments.seed, kinds, keep=arguments.keep is not None)
+    drivers = (FCI,) if arguments.fci else DRIVERS
+    campaign = Campaign(folder, arguments.seed, kinds, drivers, keep=arguments.keep is not None)
     try:
         campaign.play(arguments.rounds)
     except KeyboardInterrupt:

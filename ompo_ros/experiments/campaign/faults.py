@@ -8,18 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-NODES: Final = (
+NODES: Final = (  # and the robot
     "learner",
     "policy_server",
     "source_collector",
     "target_collector",
     "run_manager",
-    "robot_sim",
     "recorder",
 )
-MOVERS: Final = ("target_collector", "robot_sim")  # nodes that move the arm or report its position
+MOVERS: Final = ("target_collector", "robot_sim", "fci_driver")  # nodes that move the arm or report its position
 KINDS: Final = ("kill", "stop", "files", "disk", "network", "clock")
 DRIVERS: Final = ("", "franka_ros2")
+FCI: Final = "fci"  # fci_driver, on the stand-in of an FR3 behind its maker's protocol
 DAMAGES: Final = {
     "checkpoint": ("flipped", "truncated"),
     "registry": ("deleted", "truncated"),
@@ -88,14 +88,15 @@ class Block:
         return any(fault.kind == kind for fault in self.faults)
 
 
-def plan(seed: int, kinds: Sequence[str]) -> Iterator[Block]:
+def plan(seed: int, kinds: Sequence[str], drivers: Sequence[str] = DRIVERS) -> Iterator[Block]:
     """Draw the faults of a campaign, run by run, the drivers in turn; the same seed draws the same."""
     rng = random.Random(seed)
-    left_out = {driver: _shuffled(rng) for driver in DRIVERS}
-    for driver in itertools.cycle(rng.sample(DRIVERS, len(DRIVERS))):
+    left_out = {driver: _shuffled(rng) for driver in drivers}
+    for driver in itertools.cycle(rng.sample(drivers, len(drivers))):
         without = next(left_out[driver])
         chosen = [kind for kind in kinds if kind not in without] or list(kinds)
-        drawn = (_draw(rng, chosen) for _ in range(rng.randint(*_PER_RUN)))
+        robot = "fci_driver" if driver == FCI else "robot_sim"
+        drawn = (_draw(rng, chosen, robot) for _ in range(rng.randint(*_PER_RUN)))
         yield Block(driver, tuple(replace(fault, early=rng.random() < _EARLY) for fault in drawn))
 
 
@@ -105,12 +106,12 @@ def _shuffled(rng: random.Random) -> Iterator[tuple[str, ...]]:
         yield from rng.sample(_LEFT_OUT, len(_LEFT_OUT))
 
 
-def _draw(rng: random.Random, kinds: Sequence[str]) -> Fault:
+def _draw(rng: random.Random, kinds: Sequence[str], robot: str) -> Fault:
     kind, pause, seed = rng.choice(kinds), rng.uniform(*_PAUSE), rng.getrandbits(32)
     if kind == "kill":
-        return Fault(kind, rng.choice(NODES), pause)
+        return Fault(kind, rng.choice((*NODES, robot)), pause)
     if kind == "stop":
-        return Fault(kind, rng.choice(NODES), pause, duration=0.05 * 60.0 ** rng.random())
+        return Fault(kind, rng.choice((*NODES, robot)), pause, duration=0.05 * 60.0 ** rng.random())
     if kind == "files":
         victim = rng.choice(sorted(DAMAGES))
         variant = rng.choice(DAMAGES[victim])

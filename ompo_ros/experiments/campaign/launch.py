@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ompo_ros.experiments.campaign import shared_memory
+from ompo_ros.experiments.campaign.faults import FCI
 
 PARAMETERS = """
 /**/learner:
@@ -64,15 +65,13 @@ class Run:
         """Launch, with resume if the folder holds a run."""
         resume = self._holds_run()
         arguments = {
-            "target": "mujoco",
-            "target_domain": "paper",
+            **self._robot(),
             "pretrained": "none",
             "target_steps": self._steps,
             "seed": self._seed,
             "params_file": self.folder / "params.yaml",
             "run_dir": self.run_dir,
             "resume": str(resume).lower(),
-            **({"driver": self._driver} if self._driver else {}),
         }
         command = ["ros2", "launch", "ompo_ros", "adapt.launch.py", *(f"{k}:={v}" for k, v in arguments.items())]
         log = self.folder / f"launch-{len(self.launches)}.log"
@@ -82,11 +81,21 @@ class Run:
             )
         self.launches.append(Launch(process, log, time.monotonic()))
 
+    def _robot(self) -> dict[str, str]:
+        if self._driver == FCI:
+            return {"target": "franka_sim", "target_domain": "nominal"}
+        return {"target": "mujoco", "target_domain": "paper", **({"driver": self._driver} if self._driver else {})}
+
     def _holds_run(self) -> bool:
         """Whether to resume, as a user would who reads the last launch's output."""
         if self.launches and "no run to resume" in self.current.output:
             return False
         return any((self.run_dir / name).exists() for name in ("checkpoints", "metrics.csv", "record.json"))
+
+    @property
+    def reflexes(self) -> int:
+        """How often the robot stopped itself."""
+        return sum(launch.output.count("stopped: reflex") for launch in self.launches)
 
     @property
     def current(self) -> Launch:

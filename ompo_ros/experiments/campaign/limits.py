@@ -9,6 +9,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from ompo_ros.experiments.campaign.faults import FCI
 from ompo_ros.resources import resource_path
 
 Array = NDArray[np.float64]
@@ -42,6 +43,11 @@ class Limits:
             allowed = np.minimum(allowed, (root - self.near_ends["offset"]).clip(min=0.0))
         result: Array = np.abs(velocities) / (allowed * (1.0 + tolerance) + 1e-6)
         return result
+
+
+def limits_behind(driver: str) -> Limits:
+    """The limits of the campaign's arm with this driver."""
+    return read_limits("fr3") if driver == FCI else read_limits("panda", driver)
 
 
 def read_limits(preset: str, driver: str = "") -> Limits:

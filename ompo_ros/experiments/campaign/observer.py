@@ -1,6 +1,6 @@
 """Records an arm's topics in a separate process, with arrival times. It sends nothing.
 
-Runs as `python -m ompo_ros.experiments.campaign.observer FILE --robot PRESET --driver DRIVER`.
+Runs as `python -m ompo_ros.experiments.campaign.observer FILE --driver DRIVER`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from ompo_ros.experiments.campaign.limits import Limits, read_limits
+from ompo_ros.experiments.campaign.limits import Limits, limits_behind
 from ompo_ros.experiments.campaign.recording import COMMAND, STATE, STATUS
 
 # As a driver subscribes, with room for commands that arrive while this process waits for a core.
@@ -96,12 +96,11 @@ def main() -> None:
     """Listen until killed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("file", type=Path)
-    parser.add_argument("--robot", default="panda")
     parser.add_argument("--driver", default="")
     parser.add_argument("--namespace", default="/ompo")
     arguments = parser.parse_args()
     rclpy.init()
-    rclpy.spin(Observer(arguments.file, read_limits(arguments.robot, arguments.driver), arguments.namespace))
+    rclpy.spin(Observer(arguments.file, limits_behind(arguments.driver), arguments.namespace))
 
 
 if __name__ == "__main__":

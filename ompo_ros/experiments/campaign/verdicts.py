@@ -33,6 +33,7 @@ class Row:
     policies_lost: int = 0
     recordings_lost: int = 0
     not_resumed: bool = False
+    reflexes: int = 0  # of the robot itself, in the whole run
     unheard: int = 0  # commands that the observer missed; the motion until the next rest is not judged
     is_fault: bool = True
 
@@ -43,6 +44,7 @@ class Row:
         told += [f"{self.transitions_lost} transitions lost"] if self.transitions_lost else []
         told += [f"{self.policies_lost} policies lost"] if self.policies_lost else []
         told += [f"{self.recordings_lost} recordings lost"] if self.recordings_lost else []
+        told += [f"{self.reflexes} reflexes"] if self.reflexes else []
         told += ["run not resumed"] if self.not_resumed else []
         return ", ".join(told) or "ok"
 
@@ -76,7 +78,7 @@ def judge(run: PlayedRun, limits: Limits) -> list[Row]:
         row.recordings_lost = int(played.recording_gap > TOLERATED)
     for index, _ in _lost_policies(run):
         rows[index + 1].policies_lost += 1
-    rows[-1].not_resumed = not run.has_report
+    rows[-1].not_resumed, rows[-1].reflexes = not run.has_report, run.run.reflexes
     rows[-1].recordings_lost += unreadable_recordings(run.run.run_dir)
     return rows
 
@@ -91,6 +93,7 @@ def figures(rows: Sequence[Row], skipped: Sequence[str]) -> dict[str, object]:
         "not_resumed": sum(row.not_resumed for row in rows),
         "policies_lost": sum(row.policies_lost for row in rows),
         "recordings_lost": sum(row.recordings_lost for row in rows),
+        "reflexes": sum(row.reflexes for row in rows),
         "unheard_commands": sum(row.unheard for row in rows),
         "skipped": list(skipped),
     }
