@@ -28,8 +28,8 @@ class Finished(Exception):
     """Raised by a node whose run is over: it ends with exit code 0, and its launch with it."""
 
 
-class EndsAtRest(Protocol):
-    """An arm that is braked before its node ends."""
+class Ending(Protocol):
+    """How a node ends once it was asked to; an arm is braked before."""
 
     def wind_down(self) -> None: ...
 
@@ -38,7 +38,7 @@ class EndsAtRest(Protocol):
 
 
 class _AtOnce:
-    """What a node without an arm needs to end: nothing."""
+    """After the turn."""
 
     has_ended = False
 
@@ -47,7 +47,7 @@ class _AtOnce:
 
 
 class BreaksOff:
-    """For a node whose turns take seconds and may be lost: a signal interrupts them."""
+    """In the middle of a turn: for nodes whose turns take seconds and may be lost."""
 
     has_ended = False
 
@@ -65,7 +65,7 @@ def _turn(_: Node, executor: SingleThreadedExecutor) -> None:
 def run(
     make_node: Callable[[], AnyNode],
     turn: Callable[[AnyNode, SingleThreadedExecutor], None] = _turn,
-    ending_of: Callable[[AnyNode], EndsAtRest] = lambda _: _AtOnce(),
+    ending_of: Callable[[AnyNode], Ending] = lambda _: _AtOnce(),
 ) -> None:
     """Make the node if its name is free, and give it turn after turn until SIGINT, SIGTERM or a shutdown.
 
@@ -95,7 +95,7 @@ def run(
         rclpy.try_shutdown()
 
 
-def _spin(node: AnyNode, turn: Callable[[AnyNode, SingleThreadedExecutor], None], ending: EndsAtRest) -> None:
+def _spin(node: AnyNode, turn: Callable[[AnyNode, SingleThreadedExecutor], None], ending: Ending) -> None:
     def on_signal(*_: object) -> None:
         _on_signals(_interrupt)
         ending.wind_down()
