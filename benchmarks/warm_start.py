@@ -57,6 +57,7 @@ class Protocol:
         rig = Rig(arm, Collector(ROBOT, TASK, seed=seed))
         for transitions in recorded:
             agent.recall(transitions)
+            sources.recall(transitions)
         first = self.steps + self.every
         for steps in rehearse(rig, agent, sources, pacing, keep or (lambda _: None)):
             if steps % self.every == 0 and steps < first and self._is_enough(rig, agent):

@@ -36,7 +36,7 @@ def start(values: Values) -> list[Node]:
         "run_dir": folder,
         "resume": True,
         "pretrained": pretrained_networks(values),
-        "warm_start": ",".join(str(Path(path).resolve()) for path in values["warm_start"].split(",") if path),
+        "warm_start": recordings(values),
         "seed": int(values["seed"]),
         "target_steps": int(values["target_steps"]),
         "learning.algorithm": values["algorithm"],
@@ -49,11 +49,17 @@ def start(values: Values) -> list[Node]:
     ]
 
 
+def recordings(values: Values) -> str:
+    """What learner and identifier start from, wherever they run."""
+    return ",".join(str(Path(path).resolve()) for path in values["warm_start"].split(",") if path)
+
+
 def identifier(values: Values, folder: str) -> Node:
     """It goes on from the belief.yaml that it left in the run's folder."""
     parameters = {
         **chosen(values, "task", "reward", "robot"),
         "run_dir": folder,
+        "warm_start": recordings(values),
         "seed": int(values["seed"]),
     }
     return node("identifier", values, parameters, **REPLACED)

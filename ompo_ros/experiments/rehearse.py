@@ -101,15 +101,24 @@ class Sources:
         self._env, self._seed, self.belief = env, seed, belief
         self._collection = Collection(env, seed)
 
+    def recall(self, recorded: Transitions) -> None:
+        """Let the belief know of a recorded transition's target."""
+        if self.belief is not None and recorded.origin is Origin.TARGET:
+            self.belief.observe(recorded)
+
     def learn_of(self, target: Transitions, agent: Agent) -> None:
         """Fit the belief to the target's transitions; all arms restart with it, and the agent compensates."""
         if self.belief is not None:
             self.belief.observe(target)
-            if self.belief.fit():
-                if self.belief.trusted:
-                    agent.compensate(*coordinates.gains_and_biases(self.belief.mean))
-                self._env.set_domain(self.belief.domain)
-                self._collection = Collection(self._env, self._seed + self.belief.fits * self._env.num_envs)
+            self.fit(agent)
+
+    def fit(self, agent: Agent) -> None:
+        """Fit the belief to what it knows so far, if that is enough."""
+        if self.belief is not None and self.belief.fit():
+            if self.belief.trusted:
+                agent.compensate(*coordinates.gains_and_biases(self.belief.mean))
+            self._env.set_domain(self.belief.domain)
+            self._collection = Collection(self._env, self._seed + self.belief.fits * self._env.num_envs)
 
     def play(self, agent: Agent, budget: int, keep: Keep) -> None:
         """Add source transitions to the agent up to its budget."""
@@ -124,6 +133,8 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Kee
     rig.collector.player.policy = AgentPolicy(agent)
     seen = agent.experience.seen
     playing = rig.episodes()
+    for _ in range(2):  # the first fit is a quick one
+        sources.fit(agent)  # to what was recorded before
     sources.play(agent, pacing.source_budget(0, 0), keep)
     if owed := pacing.updates_due(seen[Origin.SOURCE], agent.paced_steps, agent.updates):
         agent.update(owed)  # for what was recorded before
@@ -181,6 +192,7 @@ def main() -> None:
     if arguments.warm_start:
         for transitions in recorded_transitions(arguments.warm_start, contract, sys.stderr.write):
             agent.recall(transitions)
+            sources.recall(transitions)
     recording = BatchRecorder(arguments.record, contract) if arguments.record else None
     curve = {}
 

@@ -17,6 +17,7 @@ from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import BreaksOff, run
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake
+from ompo_ros.recording.warm_start import recorded_transitions
 from ompo_ros.sim.belief import Belief
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.sim.domain_file import write_domain
@@ -34,12 +35,15 @@ class Identifier(Node):
         given = declare(self, IdentifierParameters)
         self._identity = Identity(self, given.run_id)
         task = Task(given.task, given.reward)
-        self._bounds = task.on(load_robot(given.robot)).bounds
+        self._contract = task.on(load_robot(given.robot))
         self._path = Path(given.run_dir).expanduser() / "belief.yaml"
         resumed = self._read()
         self._belief = Belief(task, load_domain(given.domain), given.seed, start=resumed)
         if given.half_life:
             self._belief.forget(given.half_life)
+        self._recorded = 0
+        if resumed is None and given.warm_start:
+            self._recall(given.warm_start)
         self._share = given.share
         self._fitted_steps, self._resting_until = 0, 0.0
         self._publisher = self.create_publisher(ArmBelief, "belief", qos.LATCHED)
@@ -58,13 +62,22 @@ class Identifier(Node):
             self.get_logger().warning(f"starting again, because the run's belief cannot be used: {error}")
             return None
 
+    def _recall(self, paths: str) -> None:
+        """Take the target's steps from recordings named in a text."""
+        files = [Path(path) for path in paths.split(",")]
+        for transitions in recorded_transitions(files, self._contract, self.get_logger().warning):
+            if transitions.origin is Origin.TARGET:
+                self._belief.observe(transitions)
+        self._recorded = self._belief.target_steps
+
     def _take(self, transitions: Transitions) -> None:
-        self._bounds.check(transitions)
+        self._contract.bounds.check(transitions)
         self._belief.observe(transitions)
 
     def wanted(self) -> bool:
         """Whether there are new transitions since the last fit, and the pause after it is over."""
-        return self._belief.target_steps > self._fitted_steps and time.monotonic() >= self._resting_until
+        is_rough = bool(self._recorded) and self._belief.fits == 1  # the first fit is a quick one
+        return (is_rough or self._belief.target_steps > self._fitted_steps) and time.monotonic() >= self._resting_until
 
     def fit(self) -> None:
         """Fit once, publish and store the result, then pause so as to use no more than `share` of a core."""

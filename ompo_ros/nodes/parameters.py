@@ -150,6 +150,7 @@ class IdentifierParameters(RunParameters, TaskParameters, RobotParameters, SeedP
     run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml is kept.")
     domain: str = parameter("randomized", "Domain to start from, the sources': a name or a path.")
     share: float = parameter(0.5, "Largest share of a core to use.", low=0.05, high=1.0)
+    warm_start: str = parameter("", "Recordings of this arm to begin with: files or folders, separated by commas.")
     half_life: int = parameter(
         0, "Target steps after which evidence has half its weight, for arms that change; 0: never.", high=1e9
     )

@@ -13,8 +13,11 @@ from target_runs import play
 from ompo_ros.nodes.beliefs import domain_from_msg
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_to_msg
+from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.sim.belief.coordinates import NAMES
 from ompo_ros.sim.domain import load_domain
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData, Origin
 
 BIASES = [0.5, -0.4, 0.3, -0.5, 0.4, 0.2, -0.3]
@@ -27,6 +30,23 @@ def graph(ros_domain, tmp_path):
     return graph_of(
         node("identifier", run_dir=str(tmp_path), run_id="r", share=1.0), node("source_collector", **sources)
     )
+
+
+@pytest.fixture
+def hidden(tmp_path):
+    path = tmp_path / "hidden.yaml"
+    path.write_text(f"parameters: {{action_bias: {BIASES}, payload_mass: 1.0}}\n")
+    return path
+
+
+@launch_pytest.fixture
+def warm(ros_domain, tmp_path, hidden):
+    recorder = BatchRecorder(tmp_path / "recordings", Task("reach", "dense").on(load_robot("panda")))
+    for batch in play(hidden, 100):
+        recorder.write(batch)
+    recorder.write(transitions(Origin.SOURCE))
+    recorder.close()
+    return graph_of(node("identifier", run_dir=str(tmp_path), warm_start=str(tmp_path / "recordings"), share=1.0))
 
 
 @pytest.fixture
@@ -45,9 +65,7 @@ def send(publisher, probe, batches, run_id="r", name="target"):
 
 
 @pytest.mark.launch(fixture=graph)
-def test_target_transitions_become_a_belief_that_sources_draw_from(ours, tmp_path):
-    hidden = tmp_path / "hidden.yaml"
-    hidden.write_text(f"parameters: {{action_bias: {BIASES}, payload_mass: 1.0}}\n")
+def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden, tmp_path):
     heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
     episodes = ours.listen(EpisodeSummary, "source/episodes", qos.EPISODES)
     to_target = ours.node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
@@ -73,6 +91,14 @@ def test_target_transitions_become_a_belief_that_sources_draw_from(ours, tmp_pat
     last = episodes[-1]
     drawn = [last.domain_values[list(last.domain_names).index(f"action_bias.{joint}")] for joint in range(1, 8)]
     np.testing.assert_allclose(drawn, np.array(belief.means)[PLACES], atol=0.2)
+
+
+@pytest.mark.launch(fixture=warm)
+def test_a_recording_of_the_arm_is_enough_for_a_belief(ours):
+    heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
+    ours.spin_until(lambda: len(heard) == 2, timeout=120.0)  # a quick one, and a better one
+    assert [belief.target_steps for belief in heard] == [100, 100]
+    np.testing.assert_allclose(np.array(heard[-1].means)[PLACES], BIASES, atol=0.15)
 
 
 @pytest.fixture
