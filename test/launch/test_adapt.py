@@ -255,7 +255,7 @@ def test_roles_that_were_started_apart_end_with_their_run(start, tmp_path):
 
 @pytest.mark.timeout(120)
 def test_push_comes_up_by_its_defaults(start):
-    run = start(task="push", target_steps=100000, pretrained="auto")
+    run = start(task="push", target_steps=100000, pretrained="auto", params_file="auto")
     run.wait_for(r"[1-9]\d+/100000 steps")
     assert run.interrupt() == 0, run.output
 
