@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.experiments.rehearse import AgentPolicy, Keep, Rig, make_rehearsal, rehearse
+from ompo_ros.experiments.rehearse import AgentPolicy, Keep, Rig, make_rehearsal, networks_of, rehearse
 from ompo_ros.learning import Agent, Config
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.recording.batch_recorder import BatchRecorder
@@ -30,7 +30,6 @@ from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Transitions
 
-PRETRAINED = "models/policies/panda_reach.safetensors"
 ENOUGH = 0.95
 OTHER = 100  # between the seeds of a first and a second run
 TASK, ROBOT = Task("reach", "dense"), load_robot("panda")
@@ -53,7 +52,9 @@ class Protocol:
         settings = node_settings("learner")
         config = Config.from_dict(settings["learning"])
         pacing = Pacing(settings["warmup"], settings["source_ratio"], settings["update_to_data"], self.steps)
-        _, agent, sources = make_rehearsal(config, PRETRAINED, self.simulator, self.domain, belief=True, seed=seed)
+        _, agent, sources = make_rehearsal(
+            config, networks_of(TASK.name), self.simulator, self.domain, belief=True, seed=seed
+        )
         arm = make_stand_in(self.simulator, self.domain, TASK, ROBOT, seed=arm_seed, command_timeout=0.5)
         rig = Rig(arm, Collector(ROBOT, TASK, seed=seed))
         for transitions in recorded:
