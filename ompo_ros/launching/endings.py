@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Final
+from weakref import WeakSet
 
 from launch import LaunchContext
 from launch.actions import LogInfo, Shutdown
@@ -23,6 +24,7 @@ _FATAL: Final = re.compile(r"\[FATAL\] \[[\d.]+\] \[[^]]*\]: (.+)")
 _unfinished: defaultdict[tuple[str, bool], str] = defaultdict(str)
 _causes: dict[str, str] = {}
 _over: set[str] = set()
+_ending: WeakSet[LaunchContext] = WeakSet()  # launches whose Shutdown may still wait in their queue
 
 
 class LaunchFailed(RuntimeError):
@@ -44,23 +46,23 @@ def hear(event: ProcessIO) -> None:
 
 def replaced(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """A node that may die and is started again, whoever ended it, unless its run is over."""
-    if context.is_shutdown:
+    if _is_ending(context):
         return []
     _fail_if_refused(event)
-    return _end("the run is over") if event.process_name in _over else []
+    return _end("the run is over", context) if event.process_name in _over else []
 
 
 def required(what: str, *, may_stop: bool = False) -> Handler:
     """A node that nothing replaces: all ends with it; well where its run is over, or where it may be stopped."""
 
     def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        if context.is_shutdown:
+        if _is_ending(context):
             return []
         _fail_if_refused(event)
         if event.process_name in _over:
-            return _end("the run is over")
+            return _end("the run is over", context)
         if may_stop and event.returncode == 0:
-            return _end(f"{what} was stopped")
+            return _end(f"{what} was stopped", context)
         _fail(lambda: f"{what} died")
         return []
 
@@ -83,5 +85,11 @@ def _node(event: ProcessExited) -> str:
     return event.process_name.rpartition("-")[0]
 
 
-def _end(reason: str) -> list[LaunchDescriptionEntity]:
+def _is_ending(context: LaunchContext) -> bool:
+    """Nodes may end at the same moment; the first one decides what is said."""
+    return context.is_shutdown or context in _ending
+
+
+def _end(reason: str, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    _ending.add(context)
     return [LogInfo(msg=f"{screen.ENDING}{reason}"), Shutdown(reason=reason)]  # launch does not log the reason

@@ -26,8 +26,8 @@ def say(name, text, fd):
     endings.hear(ProcessIO(text=text, fd=fd, **process(name)))
 
 
-def end(handler, name, returncode):
-    return handler(ProcessExited(returncode=returncode, **process(name)), LaunchContext())
+def end(handler, name, returncode, context=None):
+    return handler(ProcessExited(returncode=returncode, **process(name)), context or LaunchContext())
 
 
 def test_the_cause_is_the_nodes_own_however_its_line_comes(last_words):
@@ -53,6 +53,14 @@ def test_a_node_that_was_stopped_or_killed_is_started_again(returncode):
 def test_a_node_whose_run_is_over_ends_the_launch():
     say("learner-4", f"{OVER}\n".encode(), 1)
     assert len(end(endings.replaced, "learner-4", 0)) == 2
+
+
+def test_nodes_that_end_at_the_same_moment_end_the_launch_once():
+    launch = LaunchContext()
+    for name in ("learner-7", "run_manager-8"):
+        say(name, f"{OVER}\n".encode(), 1)
+    assert len(end(endings.replaced, "learner-7", 0, launch)) == 2
+    assert end(endings.required("the run manager"), "run_manager-8", 0, launch) == []
 
 
 def test_a_run_manager_that_was_stopped_is_no_run_that_is_over():
