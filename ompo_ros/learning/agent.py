@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from ompo_ros.learning.buffers import EmptyBuffer, Layout
-from ompo_ros.learning.compensation import Compensation
 from ompo_ros.learning.config import Config
 from ompo_ros.learning.device import compiled, generator, track
 from ompo_ros.learning.experience import Experience
@@ -31,8 +30,8 @@ class Agent(ABC):
         self.config, self.obs_dim, self.act_dim, self.seed, self.device = config, obs_dim, act_dim, seed, device
         self.layout = Layout(obs_dim, act_dim)
         self.experience = Experience(config, self.layout, device)
-        self.compensation = Compensation(act_dim, device)
-        self.normalizer = Normalizer(obs_dim, self.compensation, config.normalize_obs, device)
+        self.compensation = self.experience.compensation
+        self.normalizer = Normalizer(obs_dim, act_dim, config.normalize_obs, device)
         self.reward = RewardTransform(
             config.reward_scale, config.reward_shift, config.reward_floor, self._log_reward(), config.normalize_reward
         )
@@ -138,7 +137,7 @@ class Agent(ABC):
     def compensate(self, gain: ArrayLike, bias: ArrayLike) -> None:
         """Cancel the drives' gains and biases from now on, if the settings want it."""
         if self.config.compensate:
-            self.compensation.set(gain, bias)
+            self.experience.compensate(gain, bias)
 
     def _sample(self) -> Tensor:
         rows = self.experience.sample_into(self._rows, self.learning_rng)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ompo_ros.transitions import Origin, Transitions
 
-TERMINATED, TRUNCATED, TARGET = 1, 2, 4
+TERMINATED, TRUNCATED, TARGET, REVISED = 1, 2, 4, 8  # REVISED: what reached the joints is revised by each belief
 
 
 class EmptyBuffer(RuntimeError):
@@ -34,6 +34,9 @@ class Layout(NamedTuple):
 
     def obs(self, rows: Tensor) -> Tensor:
         return rows[:, : self.obs_dim]
+
+    def action(self, rows: Tensor) -> Tensor:
+        return rows[:, self.obs_dim : self.obs_dim + self.act_dim]
 
     def obs_action(self, rows: Tensor) -> Tensor:
         return rows[:, : self.obs_dim + self.act_dim]

@@ -15,7 +15,7 @@ BIASES: Final = (-2.0, 2.0)
 class Compensation:
     """The networks choose what shall reach the joints, `gain * action + bias`; the action sent is its inverse.
 
-    Buffers hold actions as they were sent. So better estimates apply to old rows too, and learned networks stay valid.
+    Buffers hold what reached the joints, so learned networks stay valid when the drives are known better.
     """
 
     def __init__(self, act_dim: int, device: torch.device) -> None:
@@ -39,6 +39,10 @@ class Compensation:
     def effective_(self, actions: Tensor) -> Tensor:
         """Replace sent actions by what reached the joints."""
         return actions.mul_(self.gain).add_(self.bias) if self._changes else actions
+
+    def sent_before_(self, actions: Tensor) -> Tensor:
+        """Replace what reached the joints by the sent actions again."""
+        return actions.sub_(self.bias).div_(self.gain) if self._changes else actions
 
     def reachable(self, effective: Tensor) -> Tensor:
         """The nearest that actions in [-1, 1] can bring about: no value is asked of what never happens."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
-from ompo_ros.learning.buffers import TARGET, EmptyBuffer, Layout, Ring, pack, transition_columns
+from ompo_ros.learning.buffers import REVISED, TARGET, EmptyBuffer, Layout, Ring, pack, transition_columns
+from ompo_ros.learning.compensation import Compensation
 from ompo_ros.learning.config import Config
 from ompo_ros.learning.metrics import Reading
 from ompo_ros.learning.replay import WeightedDraw, effective_sample_size
@@ -26,6 +28,7 @@ class Experience:
 
     def __init__(self, config: Config, layout: Layout, device: torch.device) -> None:
         self.layout = layout
+        self.compensation = Compensation(layout.act_dim, device)
         self.batch_size = config.batch_size
         columns = transition_columns(layout)
         self.global_ = Ring("D_G", columns, config.global_capacity, device)
@@ -56,7 +59,7 @@ class Experience:
         """Add a whole batch, or raise InvalidData and add nothing."""
         self._check(transitions)
         fresh = self._all_fresh or transitions.origin is Origin.TARGET
-        rows = pack(transitions, self.layout)
+        rows = self._packed(transitions, revised=transitions.origin is Origin.TARGET)
         self.seen[transitions.origin] += len(transitions)
         self._add_initial(transitions.obs[transitions.step == 0], fresh)
         if not fresh or self._immediate:
@@ -68,9 +71,26 @@ class Experience:
         """Add recorded transitions to D_G; they are old data, whatever their origin, and no steps of this run."""
         self._check(transitions)
         self._add_initial(transitions.obs[transitions.step == 0], fresh=False)
-        self._add_global(pack(transitions, self.layout))
+        self._add_global(self._packed(transitions, revised=True))
         if transitions.origin is Origin.TARGET:
             self.recalled += len(transitions)
+
+    def compensate(self, gain: ArrayLike, bias: ArrayLike) -> None:
+        """Know the drives better: revise what reached the target's joints; sources had the drives of their time."""
+        before = Compensation(self.layout.act_dim, self.global_.columns["row"].device)
+        before.set(self.compensation.gain, self.compensation.bias)
+        self.compensation.set(gain, bias)
+        for ring in (self.global_, self.local, self.round):
+            rows = ring.used()
+            places = torch.nonzero(rows["flags"] & REVISED)[:, 0]
+            actions = self.layout.action(rows["row"])
+            actions[places] = self.compensation.effective_(before.sent_before_(actions[places]))
+
+    def _packed(self, transitions: Transitions, *, revised: bool) -> dict[str, Tensor]:
+        rows = pack(transitions, self.layout)
+        self.compensation.effective_(self.layout.action(rows["row"]))
+        rows["flags"] |= REVISED if revised else 0
+        return rows
 
     def _check(self, transitions: Transitions) -> None:
         if transitions.obs_dim != self.layout.obs_dim:

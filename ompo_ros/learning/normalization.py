@@ -9,8 +9,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ompo_ros.learning.compensation import Compensation
-
 _log = logging.getLogger(__name__)
 
 CLIP = 10.0  # standard deviations
@@ -46,12 +44,11 @@ class RunningStatistics:
 class Normalizer:
     """Observations to `clip((obs - mean) * scale, -10, 10)`, in whole buffer rows at once."""
 
-    def __init__(self, obs_dim: int, compensation: Compensation, enabled: bool, device: torch.device) -> None:
+    def __init__(self, obs_dim: int, act_dim: int, enabled: bool, device: torch.device) -> None:
         self.enabled = enabled
-        self._compensation = compensation
+        self._act_dim = act_dim
         self.clip = CLIP if enabled else float(np.finfo(np.float32).max)
         self.statistics = RunningStatistics(obs_dim)
-        self._actions = slice(obs_dim, obs_dim + len(compensation.gain))
         self._device = device
         self.refresh()
 
@@ -65,7 +62,7 @@ class Normalizer:
         mean = torch.tensor(self.statistics.mean, dtype=torch.float32)
         scale = torch.tensor(1.0 / self.statistics.deviation() if self.enabled else 1.0, dtype=torch.float32)
         scale = scale.expand_as(mean)
-        plain = torch.zeros(len(self._compensation.gain))
+        plain = torch.zeros(self._act_dim)
         self.mean, self.scale = mean.to(self._device), scale.to(self._device)
         self._row_mean = torch.cat((mean, plain, mean)).to(self._device)
         self._row_scale = torch.cat((scale, plain + 1.0, scale)).to(self._device)
@@ -77,10 +74,9 @@ class Normalizer:
         return obs
 
     def transition_(self, transition: Tensor) -> Tensor:
-        """Normalise `obs | action | next_obs` in place; actions become what reached the joints."""
+        """Normalise `obs | action | next_obs` in place; actions stay as they are."""
         if self.enabled:
             transition.sub_(self._row_mean).mul_(self._row_scale).clamp_(-CLIP, CLIP)
-        self._compensation.effective_(transition[:, self._actions])
         return transition
 
 

@@ -6,6 +6,7 @@ import torch
 
 from ompo_ros.learning.compensation import BIASES, GAINS, Compensation
 from ompo_ros.learning.state import agent_arrays, buffer_arrays, check_state, counters, restore_state
+from ompo_ros.transitions import Origin
 
 GAIN, BIAS = [0.5, 1.0, 2.0], [0.4, -0.9, 0.1]
 
@@ -43,18 +44,44 @@ def test_gains_and_biases_beyond_cancelling_are_bounded_and_bad_ones_refused(kno
             known.set(gain, bias)
 
 
-def sampled_actions(agent):
-    agent.learning_rng.manual_seed(3)
-    return agent.layout.obs_action(agent._sample())[:, agent.obs_dim :].clone()
+def stored_actions(agent, origin):
+    rows = agent.experience.global_.used()["row"][agent.experience.places(origin)]
+    return agent.layout.action(rows).clone()
 
 
-def test_better_estimates_apply_to_stored_rows_too(small_agent):
+def test_better_estimates_revise_the_targets_rows_and_the_sources_keep_the_drives_of_their_time(
+    small_agent, transitions
+):
     agent = small_agent(algorithm="sac")
-    stored = agent.experience.global_.used()["row"].clone()
-    sent = sampled_actions(agent)
+    sent, of_sources = stored_actions(agent, Origin.TARGET), stored_actions(agent, Origin.SOURCE)
     agent.compensate(np.full(agent.act_dim, 0.5), np.full(agent.act_dim, 0.25))
-    torch.testing.assert_close(sampled_actions(agent), 0.5 * sent + 0.25)
-    torch.testing.assert_close(agent.experience.global_.used()["row"], stored, rtol=0, atol=0)
+    agent.observe(transitions(10, Origin.SOURCE, seed=5))
+    agent.compensate(np.full(agent.act_dim, 0.8), np.full(agent.act_dim, -0.5))
+    torch.testing.assert_close(stored_actions(agent, Origin.TARGET), 0.8 * sent - 0.5)
+    torch.testing.assert_close(stored_actions(agent, Origin.SOURCE)[:100], of_sources)
+    newest = torch.from_numpy(transitions(10, Origin.SOURCE, seed=5).action)
+    torch.testing.assert_close(stored_actions(agent, Origin.SOURCE)[100:], 0.5 * newest + 0.25)
+
+
+def test_the_local_buffer_and_recorded_rows_are_revised_as_well(small_agent, transitions):
+    agent = small_agent(algorithm="ompo", fill=False)
+    agent.recall(transitions(10, Origin.SOURCE, seed=1))
+    agent.observe(transitions(5, Origin.TARGET, seed=2))
+    agent.compensate(np.full(agent.act_dim, 0.5), np.full(agent.act_dim, 0.25))
+    fresh = torch.from_numpy(transitions(5, Origin.TARGET, seed=2).action)
+    torch.testing.assert_close(agent.layout.action(agent.experience.local.used()["row"]), 0.5 * fresh + 0.25)
+    recorded = torch.from_numpy(transitions(10, Origin.SOURCE, seed=1).action)
+    torch.testing.assert_close(stored_actions(agent, Origin.SOURCE), 0.5 * recorded + 0.25)
+
+
+def test_updates_see_what_reached_the_joints(small_agent):
+    agent = small_agent(algorithm="sac")
+    agent.compensate(np.full(agent.act_dim, 0.5), np.full(agent.act_dim, 2.0))
+    agent.learning_rng.manual_seed(3)
+    seen = agent.layout.action(agent._sample())
+    of_target = (seen > 1.0).all(dim=1)
+    assert of_target.any(), "the target's drives have a bias of 2"
+    assert not of_target.all(), "the sources' have none"
 
 
 def test_a_checkpoint_keeps_the_compensation(small_agent):
