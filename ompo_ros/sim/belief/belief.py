@@ -197,8 +197,9 @@ class Belief:
         rows = rows.take(np.arange(len(rows))[-_CHECKED:])
         vectors = np.stack((best.belief.mean, self._prior_mean))
         predicted = self._matching.predict(vectors, rows)[..., :JOINTS]
-        errors = np.sqrt(np.square(predicted - rows.after[:, :JOINTS]).sum(axis=(1, 2)))
-        motion = np.sqrt(np.square(rows.after[:, :JOINTS] - rows.state[:, :JOINTS]).sum())
+        weight = rows.weight[:, None]  # an arm that changes is judged by what is remembered
+        errors = np.sqrt((weight * np.square(predicted - rows.after[:, :JOINTS])).sum(axis=(1, 2)))
+        motion = np.sqrt((weight * np.square(rows.after[:, :JOINTS] - rows.state[:, :JOINTS])).sum())
         belief, prior = (errors / max(motion, 1e-9)).tolist()
         return PredictionError(belief, prior)
 
