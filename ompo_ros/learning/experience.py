@@ -223,7 +223,7 @@ class Experience:
         """Sample D_G's transitions of one origin."""
         places = self.places(origin)
         if len(places) == 0:
-            raise EmptyBuffer(f"D_G holds no {origin.name.lower()} transition: observe some first")
+            raise EmptyBuffer(f"D_G holds no transition of the {origin.name.lower()}: observe some first")
         drawn = torch.randint(len(places), (len(out),), generator=rng, device=rng.device)
         return torch.index_select(self.global_.columns["row"], 0, places[drawn], out=out)
 
