@@ -17,6 +17,7 @@ ARGUMENTS = (
     "algorithm",
     "pretrained",
     "warm_start",
+    "demonstrations",
     "device",
     "target_steps",
     "run_dir",
@@ -36,7 +37,8 @@ def start(values: Values) -> list[Node]:
         "run_dir": folder,
         "resume": True,
         "pretrained": pretrained_networks(values),
-        "warm_start": recordings(values),
+        "warm_start": recordings(values, "warm_start"),
+        "demonstrations": recordings(values, "demonstrations"),
         "seed": int(values["seed"]),
         "target_steps": int(values["target_steps"]),
         "learning.algorithm": values["algorithm"],
@@ -49,9 +51,9 @@ def start(values: Values) -> list[Node]:
     ]
 
 
-def recordings(values: Values) -> str:
-    """What learner and identifier start from, wherever they run."""
-    return ",".join(str(Path(path).resolve()) for path in values["warm_start"].split(",") if path)
+def recordings(values: Values, argument: str) -> str:
+    """The recordings of an argument, wherever learner and identifier run."""
+    return ",".join(str(Path(path).resolve()) for path in values[argument].split(",") if path)
 
 
 def identifier(values: Values, folder: str) -> Node:
@@ -59,7 +61,7 @@ def identifier(values: Values, folder: str) -> Node:
     parameters = {
         **chosen(values, "task", "reward", "robot"),
         "run_dir": folder,
-        "warm_start": recordings(values),
+        "warm_start": recordings(values, "warm_start"),
         "seed": int(values["seed"]),
     }
     return node("identifier", values, parameters, **REPLACED)

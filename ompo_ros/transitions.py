@@ -26,10 +26,11 @@ class InvalidData(ValueError):
 
 
 class Origin(IntEnum):
-    """Whose dynamics produced a transition."""
+    """Who made a transition: a policy in a simulated source, a policy on the target, or a demonstrator."""
 
     SOURCE = 0
     TARGET = 1
+    DEMONSTRATION = 2
 
 
 @dataclass(frozen=True)

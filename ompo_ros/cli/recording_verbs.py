@@ -68,6 +68,8 @@ def _print_summary(recording: Recording, times: list[int], transitions: Counter[
         contract = recording.contract
         print(plain(f"  run      {recording.about.get('run_id') or '(none)'}, {contract.task} on {contract.robot}"))
     counted = ", ".join(f"{transitions[origin]} of the {origin}" for origin in ("target", "source"))
+    if transitions["demonstration"]:
+        counted += f", {transitions['demonstration']} of demonstrations"
     print(f"  steps    {counted}; {lost} batches lost")
     versions = sorted({int(policy["version"]) for policy in recording.policies if policy["version"].isdecimal()})
     print(f"  policies {len(versions)}" + (f", versions {versions[0]} to {versions[-1]}" if versions else ""))

@@ -45,11 +45,12 @@ class Collector:
         *,
         seed: int = 0,
         max_steps: int = 0,
+        scripted: int = 0,
         speed_scale: float = 1.0,
         home: bool = True,
     ) -> None:
         self.motion = Motion(robot, task, speed_scale, ENABLE)
-        self.player = Player(task, robot.period, seed=seed, max_steps=max_steps)
+        self.player = Player(task, robot.period, seed=seed, max_steps=max_steps, scripted=scripted)
         self.phase = CollectorPhase.WAITING
         self.problem = "no joint state has come yet"
         self._way_home = WayHome(self.motion, speed_scale) if home else None
@@ -78,6 +79,7 @@ class Collector:
             "phase": self.phase.value,
             "policy_version": self.player.policy.version if self.player.policy else 0,
             "target_steps": self.player.target_steps,
+            "demonstration_steps": self.player.demonstration_steps,
             **self.motion.figures(),
         }
 

@@ -18,6 +18,7 @@ TARGET_DOMAIN = 0  # seen from its topics, the arm has one domain
 class PlayedEpisode(EpisodeResult):
     """An episode that was played on the arm; it has transitions only if it was completed."""
 
+    origin: Origin = Origin.TARGET
     transitions: Transitions | None = None
 
 
@@ -27,6 +28,7 @@ class EpisodeRecorder:
 
     task: Task
     deterministic: bool
+    origin: Origin = Origin.TARGET
     observations: list[Float32Array] = field(default_factory=list)
     actions: list[Float32Array] = field(default_factory=list)
     versions: list[int] = field(default_factory=list)
@@ -52,7 +54,7 @@ class EpisodeRecorder:
         obs = np.stack(self.observations)
         reward = self.task.rewards(obs[1:])
         transitions = Transitions(
-            origin=Origin.TARGET,
+            origin=self.origin,
             obs=np.ascontiguousarray(obs[:-1]),
             action=np.stack(self.actions),
             reward=reward,
@@ -81,5 +83,6 @@ class EpisodeRecorder:
             deterministic=self.deterministic,
             policy_version=self.versions[-1] if self.versions else 0,
             domain_id=TARGET_DOMAIN,
+            origin=self.origin,
             transitions=transitions,
         )

@@ -1,4 +1,4 @@
-"""Plays episodes on the arm: explores with the newest policy, or evaluates one."""
+"""Plays episodes on the arm: demonstrates by the task's script, explores with the newest policy, or evaluates one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ompo_ros.control.safety import ArmState
 from ompo_ros.task.acting import Policy
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.tasks import Float32Array, Task
+from ompo_ros.task.teacher import script_of
+from ompo_ros.transitions import Origin
 
 _MAX_GAP: Final = 2.0  # periods between two steps; beyond it, an action lasted longer than the task allows
 
@@ -34,14 +36,20 @@ class EvaluationRun:
 
 
 class Player:
-    """One episode at a time, step by step; homing in between is done elsewhere."""
+    """One episode at a time, step by step; homing in between is done elsewhere.
 
-    def __init__(self, task: Task, period: float, *, seed: int, max_steps: int) -> None:
+    The first `scripted` episodes are demonstrations by the task's script, with the same homing and the same limits.
+    """
+
+    def __init__(self, task: Task, period: float, *, seed: int, max_steps: int, scripted: int = 0) -> None:
         self.policy: Policy | None = None  # the one that explores
         self.target_steps = 0  # that were explored
+        self.demonstration_steps = 0
         self.evaluation: EvaluationRun | None = None
         self.may_explore = True  # or wait for the learner
         self._task, self._period, self._seed, self._max_steps = task, period, seed, max_steps
+        self._script = script_of(task.name) if scripted else None
+        self._scripted_steps = scripted * task.episode_steps
         self._rng = np.random.default_rng(seed)
         self._episode: EpisodeRecorder | None = None
         self.goal: FloatArray | None = None  # of the newest episode
@@ -73,6 +81,10 @@ class Player:
         """Whether the next episode may begin now."""
         return self.may_explore or self._pending() is not None
 
+    @property
+    def _demonstrates(self) -> bool:
+        return self.demonstration_steps < self._scripted_steps
+
     def doubt(self, now: float) -> str:
         """Say why the current episode cannot continue at `now`."""
         gap = now - self._last_step
@@ -81,11 +93,12 @@ class Player:
         return f"{gap:.3f} s between two steps of {self._period:.3f} s"
 
     def begin(self) -> None:
-        """Draw a goal; a waiting evaluation goes first."""
+        """Draw a goal; a waiting evaluation goes first, then demonstrations."""
         evaluation = self._pending()
         rng = self._rng if evaluation is None else evaluation.rng
         self.goal = self._task.goals(rng.random((1, 3)))[0]
-        self._episode = EpisodeRecorder(self._task, deterministic=evaluation is not None)
+        origin = Origin.DEMONSTRATION if evaluation is None and self._demonstrates else Origin.TARGET
+        self._episode = EpisodeRecorder(self._task, deterministic=evaluation is not None, origin=origin)
 
     def step(self, state: ArmState, cube: FloatArray | None, now: float) -> FloatArray | PlayedEpisode:
         """The action (7,) of the next period, or the finished episode."""
@@ -95,7 +108,7 @@ class Player:
         obs = observe(self._task, state.position, state.velocity, NO_CUBE if cube is None else cube, goal)
         if episode.observe(obs):
             return self._finish(episode)
-        action, version = self._choose(obs, episode.deterministic)
+        action, version = self._choose(obs, episode)
         episode.act(action, version)
         return action.astype(np.float64)
 
@@ -120,12 +133,16 @@ class Player:
         finished, self._episode = episode.finish(), None
         if finished.deterministic and self.evaluation is not None:
             self.evaluation.played.append(finished)
-        if not finished.deterministic:
+        if finished.origin is Origin.DEMONSTRATION:
+            self.demonstration_steps += finished.steps
+        elif not finished.deterministic:
             self.target_steps += finished.steps
         return finished
 
-    def _choose(self, obs: Float32Array, deterministic: bool) -> tuple[Float32Array, int]:
-        if deterministic and self.evaluation is not None:
+    def _choose(self, obs: Float32Array, episode: EpisodeRecorder) -> tuple[Float32Array, int]:
+        if self._script is not None and episode.origin is Origin.DEMONSTRATION:
+            return self._script(obs[None])[0], 0
+        if episode.deterministic and self.evaluation is not None:
             return self.evaluation.policy.act(obs), self.evaluation.policy.version
         assert self.policy is not None  # noqa: S101 - without one nothing begins
         return self.policy.sample(obs, self._rng), self.policy.version

@@ -25,7 +25,7 @@ from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.recording.batch_recorder import BatchRecorder
-from ompo_ros.recording.warm_start import recorded_transitions
+from ompo_ros.recording.warm_start import recorded_demonstrations, recorded_transitions
 from ompo_ros.resources import resource_path
 from ompo_ros.sim.belief import Belief, coordinates
 from ompo_ros.sim.collection import Collection
@@ -103,7 +103,7 @@ class Sources:
 
     def recall(self, recorded: Transitions) -> None:
         """Let the belief know of a recorded transition's target."""
-        if self.belief is not None and recorded.origin is Origin.TARGET:
+        if self.belief is not None and recorded.origin is not Origin.SOURCE:
             self.belief.observe(recorded)
 
     def learn_of(self, target: Transitions, agent: Agent) -> None:
@@ -145,6 +145,8 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Kee
         agent.observe(episode.transitions)
         keep(episode.transitions)
         sources.learn_of(episode.transitions, agent)
+        if episode.origin is Origin.DEMONSTRATION:
+            continue
         due = pacing.updates_due(seen[Origin.SOURCE], agent.paced_steps, agent.updates)
         sources.play(agent, pacing.source_budget(seen[Origin.TARGET], agent.updates + due), keep)
         if due and agent.ready:
@@ -158,7 +160,15 @@ def networks_of(task: str) -> str:
 
 
 def make_rehearsal(
-    config: Config, pretrained: str, simulator: str, domain: str, *, belief: bool, seed: int, task_name: str = "reach"
+    config: Config,
+    pretrained: str,
+    simulator: str,
+    domain: str,
+    *,
+    belief: bool,
+    seed: int,
+    task_name: str = "reach",
+    scripted: int = 0,
 ) -> tuple[Rig, Agent, Sources]:
     """Build stand-in, learner and sources of one run, all from one seed."""
     torch.set_num_threads(1)
@@ -169,7 +179,7 @@ def make_rehearsal(
     env = PandaVectorEnv(ARMS, task.name, task.reward, SOURCE_DOMAIN, threads=1, limits=robot)
     sources = Sources(env, seed, Belief(task, SOURCE_DOMAIN, seed) if belief else None)
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
-    return Rig(arm, Collector(robot, task, seed=seed)), agent, sources
+    return Rig(arm, Collector(robot, task, seed=seed, scripted=scripted)), agent, sources
 
 
 def main() -> None:
@@ -187,13 +197,11 @@ def main() -> None:
         belief=arguments.belief,
         seed=arguments.seed,
         task_name=arguments.task,
+        scripted=arguments.scripted_episodes,
     )
-    contract = Task(arguments.task, "dense").on(load_robot("panda"))
-    if arguments.warm_start:
-        for transitions in recorded_transitions(arguments.warm_start, contract, sys.stderr.write):
-            agent.recall(transitions)
-            sources.recall(transitions)
-    recording = BatchRecorder(arguments.record, contract) if arguments.record else None
+    task = Task(arguments.task, "dense")
+    _recall(arguments, task, agent, sources)
+    recording = BatchRecorder(arguments.record, task.contract) if arguments.record else None
     curve = {}
 
     def tell(steps: int) -> None:
@@ -218,6 +226,15 @@ def main() -> None:
     sys.stdout.write(json.dumps({**result, "held": held} if held else result) + "\n")
 
 
+def _recall(arguments: argparse.Namespace, task: Task, agent: Agent, sources: Sources) -> None:
+    """Begin with what was recorded before; demonstrations may be of another arm, so the belief leaves them out."""
+    for transitions in recorded_transitions(arguments.warm_start, task.contract, sys.stderr.write):
+        agent.recall(transitions)
+        sources.recall(transitions)
+    for transitions in recorded_demonstrations(arguments.demonstrations, task, task.contract, sys.stderr.write):
+        agent.recall(transitions)
+
+
 def _parse() -> argparse.Namespace:
     settings = node_settings("learner")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -238,6 +255,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--warm-start", type=Path, nargs="*", default=[], metavar="PATH", help="recordings to learn from"
     )
+    parser.add_argument(
+        "--demonstrations", type=Path, nargs="*", default=[], metavar="PATH", help="recordings of successful episodes"
+    )
+    parser.add_argument("--scripted-episodes", type=int, default=0, help="that the task's script demonstrates first")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="learning settings")
     return parser.parse_args()
 

@@ -26,6 +26,7 @@ DEFINING = (
     "algorithm",
     "pretrained",
     "warm_start",
+    "demonstrations",
     "seed",
 )
 FILES = {"robot": "robots", "target_domain": "domains"}  # arguments that may name a file, and its kind

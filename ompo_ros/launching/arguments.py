@@ -67,6 +67,9 @@ ARGUMENTS = {
         "auto", "Networks to start from, a file. auto: the shipped ones of the task. none: start from scratch."
     ),
     "warm_start": Argument("", "Recordings to learn from as well: files or folders of runs, separated by commas."),
+    "demonstrations": Argument(
+        "", "Recordings whose successful episodes are demonstrations: files or folders of runs, separated by commas."
+    ),
     "record": Argument("true", "Record the run to recordings/ in its folder.", _FLAG),
     "device": Argument("auto", "Where the learner computes: auto, cpu, cuda or cuda:N."),
     "target_steps": Argument("500", "Steps on the target after which the run ends; 0: endless."),

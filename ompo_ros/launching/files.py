@@ -54,6 +54,7 @@ def check_files(values: Mapping[str, str], parameters: ParameterFile) -> None:
     if values["role"] in ("all", "learner"):
         pretrained_networks(values)
         _check("warm_start", _find_recordings, values)
+        _check("demonstrations", _find_recordings, values)
     for key, kind, name in parameters.named():
         try:
             _load(kind, name)

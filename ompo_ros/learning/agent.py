@@ -191,6 +191,7 @@ class Agent(ABC):
             "updates": lambda: self.updates,
             "global_size": lambda: experience.global_.size,
             "local_size": lambda: experience.local.size,
+            "demonstration_size": lambda: len(experience.places(Origin.DEMONSTRATION)),
             "rounds_skipped": lambda: experience.rounds_skipped,
         }
 

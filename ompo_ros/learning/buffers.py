@@ -11,7 +11,9 @@ from torch import Tensor
 
 from ompo_ros.transitions import Origin, Transitions
 
-TERMINATED, TRUNCATED, TARGET, REVISED = 1, 2, 4, 8  # REVISED: what reached the joints is revised by each belief
+TERMINATED, TRUNCATED, TARGET, DEMONSTRATION = 1, 2, 4, 8
+REVISED = 16  # what reached the joints is revised with every belief
+ORIGIN_FLAGS = {Origin.SOURCE: 0, Origin.TARGET: TARGET, Origin.DEMONSTRATION: DEMONSTRATION}
 
 
 class EmptyBuffer(RuntimeError):
@@ -146,7 +148,7 @@ def pack(transitions: Transitions, layout: Layout) -> dict[str, Tensor]:
     row[:, -2] = ~transitions.terminated
     row[:, -1] = 0.0
     flags = transitions.terminated * np.uint8(TERMINATED) + transitions.truncated * np.uint8(TRUNCATED)
-    flags += np.uint8(TARGET if transitions.origin is Origin.TARGET else 0)
+    flags += np.uint8(ORIGIN_FLAGS[transitions.origin])
     return {
         "row": torch.from_numpy(row),
         "flags": torch.from_numpy(flags.astype(np.uint8)),

@@ -33,8 +33,8 @@ class ClassifiedSAC(SAC):
 
     @property
     def ready(self) -> bool:
-        """Whether D_G holds both origins; many rows of one can replace all of the other's."""
-        return all(len(self.experience.places(origin)) > 0 for origin in Origin)
+        """Whether D_G holds both sides of the comparison; many rows of one can replace all of the other's."""
+        return all(len(self.experience.places(origin)) > 0 for origin in (Origin.SOURCE, Origin.TARGET))
 
     @property
     def corrects(self) -> bool:

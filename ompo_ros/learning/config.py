@@ -51,6 +51,13 @@ class Config:
     target_share: float = parameter(
         -1.0, "share of the target's rows in a mini-batch; negative: as in D_G", low=-1, high=1, paper="as D_G"
     )
+    demonstration_share: float = parameter(
+        0.0,
+        "share of a mini-batch drawn from demonstrations, once there are any; the rest is drawn as without it",
+        low=0,
+        high=1,
+        paper="none",
+    )
 
     # Networks
     hidden_size: int = parameter(256, "width of both hidden layers", low=1, high=65_536, paper="256")
@@ -243,8 +250,17 @@ class Config:
             raise InvalidParameter("round_period", "keeps in D_L what has joined D_G: it needs merge: immediate")
         if self.replay_temper > 0.0 and self.target_share >= 0.0:
             raise InvalidParameter("target_share", "cannot be combined with replay_temper; choose one")
-        if self.algorithm in ON_SOURCES and (self.replay_temper > 0.0 or self.target_share >= 0.0):
-            name = "replay_temper" if self.replay_temper > 0.0 else "target_share"
+        if self.algorithm in ON_SOURCES:
+            self._refuse_shares()
+
+    def _refuse_shares(self) -> None:
+        """Refuse settings of sampling to an algorithm that learns from the sources' rows only."""
+        changed = {
+            "replay_temper": self.replay_temper > 0.0,
+            "target_share": self.target_share >= 0.0,
+            "demonstration_share": self.demonstration_share > 0.0,
+        }
+        for name in (name for name, is_changed in changed.items() if is_changed):
             raise InvalidParameter(name, f"{self.algorithm} learns from the sources' rows only: leave it as it is")
 
     @classmethod

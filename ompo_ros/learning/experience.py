@@ -7,7 +7,17 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from ompo_ros.learning.buffers import REVISED, TARGET, EmptyBuffer, Layout, Ring, pack, transition_columns
+from ompo_ros.learning.buffers import (
+    DEMONSTRATION,
+    ORIGIN_FLAGS,
+    REVISED,
+    TARGET,
+    EmptyBuffer,
+    Layout,
+    Ring,
+    pack,
+    transition_columns,
+)
 from ompo_ros.learning.compensation import Compensation
 from ompo_ros.learning.config import Config
 from ompo_ros.learning.metrics import Reading
@@ -21,9 +31,11 @@ class Experience:
     Stationary and non-stationary: every transition is fresh and enters D_L. Domain adaptation: the target's enter
     D_L, the sources' enter D_G at once. A full D_L is a round: it waits in `round` for the discriminator. Its rows
     join D_G after that (`merge: round`) or at once (`merge: immediate`). With a period, D_L keeps the newest rows and
-    a round is a copy of it: the first rounds come early, and later ones hold more than one period.
+    a round is a copy of it: the first rounds come early, and later ones hold more than one period. Demonstrations
+    enter D_G only: no policy of ours made them.
 
-    Mini-batches are drawn from D_G: uniformly, by weights exp(temper R), or with a fixed share of the target's rows.
+    Mini-batches are drawn from D_G: uniformly, by weights exp(temper R), or with a fixed share of the target's rows. A
+    share of demonstrations comes before all of these.
     """
 
     def __init__(self, config: Config, layout: Layout, device: torch.device) -> None:
@@ -38,7 +50,7 @@ class Experience:
         self.round_waits = False
         self.rounds_skipped = 0
         self.unrated = 0  # newest rows of D_G whose R is not the discriminator's latest
-        self.seen = {Origin.SOURCE: 0, Origin.TARGET: 0}
+        self.seen = dict.fromkeys(Origin, 0)
         self.recalled = 0  # target transitions of earlier runs, which updates are due for as well
         self.since_round = 0  # fresh transitions since the last round, if `round_period` is set
         self._period = config.round_period
@@ -48,6 +60,7 @@ class Experience:
         self.initial_from_target = False
         self._rows_of: dict[Origin, Tensor] = {}
         self._target_share = config.target_share
+        self._demonstration_share = config.demonstration_share
         self._weighted = (
             WeightedDraw(config.global_capacity, config.replay_temper, device) if config.replay_temper > 0.0 else None
         )
@@ -58,8 +71,8 @@ class Experience:
     def add(self, transitions: Transitions) -> None:
         """Add a whole batch, or raise InvalidData and add nothing."""
         self._check(transitions)
-        fresh = self._all_fresh or transitions.origin is Origin.TARGET
-        rows = self._packed(transitions, revised=transitions.origin is Origin.TARGET)
+        fresh = transitions.origin is Origin.TARGET or (self._all_fresh and transitions.origin is Origin.SOURCE)
+        rows = self._packed(transitions, revised=transitions.origin is not Origin.SOURCE)
         self.seen[transitions.origin] += len(transitions)
         self._add_initial(transitions.obs[transitions.step == 0], fresh)
         if not fresh or self._immediate:
@@ -185,7 +198,7 @@ class Experience:
         self.weigh_all()
 
     def forget_places(self) -> None:
-        """Drop the cached rows of both origins; call after any change of D_G."""
+        """Drop the cached rows of all origins; call after any change of D_G."""
         self._rows_of.clear()
 
     def weigh_all(self) -> None:
@@ -201,7 +214,16 @@ class Experience:
         return all(len(self.places(origin)) > 0 for origin, share in shares.items() if share > 0.0)
 
     def sample_into(self, out: Tensor, rng: torch.Generator) -> Tensor:
-        """Fill `out` with rows of D_G."""
+        """Fill `out` with rows of D_G; while it holds no demonstration, their share goes to the others."""
+        demonstrated = round(self._demonstration_share * len(out))
+        if demonstrated and len(self.places(Origin.DEMONSTRATION)) > 0:
+            self.sample_origin_into(out[:demonstrated], Origin.DEMONSTRATION, rng)
+            self._sample_by_rule_into(out[demonstrated:], rng)
+            return out
+        return self._sample_by_rule_into(out, rng)
+
+    def _sample_by_rule_into(self, out: Tensor, rng: torch.Generator) -> Tensor:
+        """Fill `out` with rows of D_G: by weights, uniformly or by shares of target and sources."""
         if self._weighted is not None:
             drawn = self._weighted.draw(len(out), self.global_.size, rng)
             return torch.index_select(self.global_.columns["row"], 0, drawn, out=out)
@@ -229,9 +251,8 @@ class Experience:
     def places(self, origin: Origin) -> Tensor:
         """Rows of D_G of one origin, looked up once per insertion."""
         if origin not in self._rows_of:
-            is_target = (self.global_.used()["flags"] & TARGET) != 0
-            wanted = is_target if origin is Origin.TARGET else ~is_target
-            self._rows_of[origin] = torch.nonzero(wanted)[:, 0]
+            made_by = self.global_.used()["flags"] & (TARGET | DEMONSTRATION)
+            self._rows_of[origin] = torch.nonzero(made_by == ORIGIN_FLAGS[origin])[:, 0]
         return self._rows_of[origin]
 
     def replay_readings(self) -> dict[str, Reading]:

@@ -34,6 +34,7 @@ _SETTLED: Final = 5.0  # s without a change
 _SIZE: Final = (320, 260)  # pixels of a side
 _BAR: Final = 44  # pixels of text above it
 _FIELD: Final = 0.62  # rad, vertical field of view
+_TABLE: Final = (0.5, -0.02, 0.2)  # what a picture of push looks at: the whole table matters, not the whole arm
 _STRIDE: Final = 3  # control periods between two frames
 _LINGER: Final = 900  # ms at the end of an episode
 _COLOURS: Final = 64
@@ -66,7 +67,8 @@ def draw(comparison: Comparison, robot: Robot, task: Task, out: Path, progress: 
             images = [_beside(left, right) for left, right in zip(*sides, strict=False)]
             frames += [Frame(image, round(_STRIDE * period)) for image in images[:-1]]
             frames.append(Frame(images[-1], _LINGER))
-    pictures = [frame.image.quantize(_COLOURS, dither=Image.Dither.NONE) for frame in frames]
+    palette = _palette([frame.image for frame in frames])
+    pictures = [frame.image.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     content, durations = io.BytesIO(), [frame.duration for frame in frames]
     pictures[0].save(
         content, "GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=True
@@ -78,9 +80,9 @@ def draw(comparison: Comparison, robot: Robot, task: Task, out: Path, progress: 
 class Camera:
     """Draws postures from where the page shows them."""
 
-    def __init__(self, scene: ArmScene, client: viser.ClientHandle) -> None:
+    def __init__(self, scene: ArmScene, client: viser.ClientHandle, looks_at: tuple[float, ...]) -> None:
         self._scene, self._client = scene, client
-        self._wxyz = _looking(np.array(VIEWPOINT), np.array(LOOKS_AT))
+        self._wxyz = _looking(np.array(VIEWPOINT), np.array(looks_at))
 
     def begin(self, goal: FloatArray) -> None:
         """Put the arm to an episode's beginning."""
@@ -136,7 +138,7 @@ def studio(robot: Robot, task: Task) -> Iterator[Camera]:
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent
         )
         stack.callback(_end, process)
-        camera = Camera(scene, _first_client(server, process))
+        camera = Camera(scene, _first_client(server, process), _TABLE if task.has_cube else LOOKS_AT)
         camera.wait_for_light(robot.home)
         yield camera
 
@@ -189,6 +191,15 @@ def _write(image: Image.Image, title: str, distance: float) -> None:
     text.text((8, 3), title, fill=_INK, font=ImageFont.load_default(15))
     result = f"{100 * distance:.0f} cm from the goal" + (", reached" if reached else "")
     text.text((8, 22), result, fill=_GOOD if reached else _BAD, font=ImageFont.load_default(15))
+
+
+def _palette(images: list[Image.Image]) -> Image.Image:
+    """Common colours of all frames, so that what rests does not flicker; goal and cube are small, but count."""
+    width, height = images[0].size
+    sheet = Image.new("RGB", (width, height * len(images)))
+    for place, image in enumerate(images):
+        sheet.paste(image, (0, height * place))
+    return sheet.quantize(_COLOURS, method=Image.Quantize.MAXCOVERAGE)
 
 
 def _beside(left: Image.Image, right: Image.Image) -> Image.Image:

@@ -149,7 +149,7 @@ class Arm:
     def _hand_over(self, finished: PlayedEpisode) -> None:
         summary = episode_summary(
             finished,
-            origin=Origin.TARGET,
+            origin=finished.origin,
             run_id=self._identity.run_id,
             collector_id=self._node.get_fully_qualified_name(),
             episode=self._episodes,
@@ -157,7 +157,8 @@ class Arm:
         )
         self._episodes += 1
         self._on_episode(finished, summary)
-        self._summaries.publish(summary)
+        if finished.origin is Origin.TARGET:  # a script's success says nothing of a policy
+            self._summaries.publish(summary)
 
     def _on_set_enabled(self, request: SetEnabled.Request, response: SetEnabled.Response) -> SetEnabled.Response:
         log = self._node.get_logger()

@@ -28,7 +28,7 @@ from ompo_ros.transitions import Origin, Transitions
 
 
 class Identifier(Node):
-    """Subscribes to the target's transitions; `belief.yaml` in the run's folder holds the result."""
+    """Hears the arm's transitions, demonstrated ones too; `belief.yaml` in the run's folder holds the result."""
 
     def __init__(self) -> None:
         super().__init__("identifier", **OVERRIDES)
@@ -47,7 +47,7 @@ class Identifier(Node):
         self._share = given.share
         self._fitted_steps, self._resting_until = 0, 0.0
         self._publisher = self.create_publisher(ArmBelief, "belief", qos.LATCHED)
-        self._intake = TransitionIntake(self, self._take, self._identity, (Origin.TARGET,))
+        self._intake = TransitionIntake(self, self._take, self._identity, (Origin.TARGET, Origin.DEMONSTRATION))
         end_with_run(self, self._identity)
         begun = f"continuing from {self._path}" if resumed else f"starting from domain {given.domain!r}"
         self.get_logger().info(f"{begun}, waiting for target transitions")
@@ -66,7 +66,7 @@ class Identifier(Node):
         """Take the target's steps from recordings named in a text."""
         files = [Path(path) for path in paths.split(",")]
         for transitions in recorded_transitions(files, self._contract, self.get_logger().warning):
-            if transitions.origin is Origin.TARGET:
+            if transitions.origin is not Origin.SOURCE:
                 self._belief.observe(transitions)
         self._recorded = self._belief.target_steps
 

@@ -21,7 +21,7 @@ from ompo_ros.learning.recovery import Recovery
 from ompo_ros.learning.run_log import RunLog
 from ompo_ros.nodes.beliefs import check_belief
 from ompo_ros.nodes.learner_parameters import LearnerParameters
-from ompo_ros.nodes.warm_start import warm_start
+from ompo_ros.nodes.warm_start import recall_demonstrations, warm_start
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import check_episode, tensors_to_msgs
 from ompo_ros.nodes.wire.identity import Identity
@@ -50,7 +50,8 @@ class Learner(Node):
         self._identity = Identity(self, given.run_id)
         run_dir, config, self._pacing = Path(given.run_dir), given.learning, given.pacing
         self._publish_period, self._save_period = given.publish_period, given.checkpoint_period
-        contract = Task(given.task, given.reward).on(load_robot(given.robot))
+        task = Task(given.task, given.reward)
+        contract = task.on(load_robot(given.robot))
         self._episode_steps = contract.episode_steps
         self._bounds = contract.bounds
         self._agent = make_agent(config, contract.observation_size, contract.action_size, given.seed, given.device)
@@ -60,6 +61,8 @@ class Learner(Node):
             load_networks(self._agent, resource_path(given.pretrained))
         if resumed is None and given.warm_start:
             warm_start(self, self._agent, contract, given.warm_start)
+        if resumed is None and given.demonstrations:
+            recall_demonstrations(self, self._agent, task, contract, given.demonstrations)
         self._recovery = Recovery(self._agent)
         self._refused_episodes = self._target_episodes = self._failed_saves = 0
         self._owes_actor = False  # one could not be published yet
@@ -247,6 +250,7 @@ class Learner(Node):
                 device=str(self._agent.device),
                 target_steps=seen[Origin.TARGET],
                 source_steps=seen[Origin.SOURCE],
+                demonstration_steps=seen[Origin.DEMONSTRATION],
                 source_budget=self._pacing.source_budget(seen[Origin.TARGET], self._agent.updates),
                 target_episodes=self._target_episodes,
                 updates=self._agent.updates,

@@ -21,6 +21,9 @@ class LearnerParameters(RunParameters, TaskParameters, RobotParameters, SeedPara
     warm_start: str = parameter(
         "", "Recordings to learn from as well: files or folders of runs, by commas. Empty: none."
     )
+    demonstrations: str = parameter(
+        "", "Recordings whose successful episodes are demonstrations: files or folders of runs, by commas. Empty: none."
+    )
     publish_period: float = parameter(2.0, "Seconds between two published actors.", low=0.05, high=3600.0)
     checkpoint_period: float = parameter(60.0, "Seconds between two checkpoints.", low=1.0, high=1e6)
     keep_checkpoints: int = parameter(2, "Checkpoints kept.", low=1, high=1000)

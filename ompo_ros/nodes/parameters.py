@@ -68,6 +68,10 @@ class ArmParameters(RunParameters, TaskParameters, DriverParameters):
 class TargetCollectorParameters(ArmParameters, SeedParameters, StepParameters):
     """Of target_collector."""
 
+    scripted_episodes: int = parameter(
+        0, "Episodes that the task's script plays first, as demonstrations. Only push has a script.", high=1e6
+    )
+
 
 @dataclass(frozen=True)
 class PolicyControllerParameters(ArmParameters):

@@ -18,6 +18,7 @@ from ompo_ros.nodes.wire.process import run
 from ompo_ros.policy.runtime import shorten_thread_switches
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
+from ompo_ros.transitions import Origin
 
 
 class TargetCollector(Node):
@@ -33,6 +34,7 @@ class TargetCollector(Node):
             Task(given.task, given.reward),
             seed=given.seed,
             max_steps=given.target_steps,
+            scripted=given.scripted_episodes,
             speed_scale=given.speed_scale,
             home=not given.dry_run,
         )
@@ -59,7 +61,9 @@ class TargetCollector(Node):
         self._policies.pause()
 
     def _on_episode(self, finished: PlayedEpisode, summary: EpisodeSummary) -> None:
-        """Send exploration episodes to the learner, and evaluation episodes to their evaluation."""
+        """Send explored and demonstrated episodes to the learner, and evaluation episodes to their evaluation."""
+        if finished.origin is Origin.DEMONSTRATION and finished.completed:
+            self.get_logger().info(f"the script's episode {'succeeded' if finished.success else 'failed'}")
         if finished.transitions is not None and not finished.deterministic and not self._dry_run:
             self._learner.send(finished.transitions, summary.stamp)
         self._evaluate.episode_ended(summary)

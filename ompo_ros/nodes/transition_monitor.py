@@ -1,4 +1,4 @@
-"""Reports rate, loss and refusals of both transition streams on /diagnostics and in the log."""
+"""Reports rate, loss and refusals of all transition streams on /diagnostics and in the log."""
 
 from __future__ import annotations
 

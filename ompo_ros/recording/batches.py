@@ -53,7 +53,7 @@ def batch_from_bytes(data: bytes) -> Batch:
     session, sequence, origin = reader.number("Q"), reader.number("Q"), reader.number("B")
     n, obs_dim, act_dim = (reader.number("I") for _ in range(3))
     if origin not in tuple(Origin):
-        raise InvalidData("origin", f"is {origin}, {Origin.SOURCE:d} or {Origin.TARGET:d} is needed")
+        raise InvalidData("origin", f"is {origin}, one of {[int(known) for known in Origin]} is needed")
     obs, action, reward, next_obs = (reader.array("<f4") for _ in range(4))
     terminated, truncated = (reader.array("u1") for _ in range(2))
     step, policy_version, domain_id = (reader.array("<u4").copy() for _ in range(3))

@@ -1,4 +1,4 @@
-"""The target's episodes as a LeRobot dataset, format v3.0: parquet and JSON, no video."""
+"""The episodes of an arm as a LeRobot dataset, format v3.0: parquet and JSON, no video."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def write_lerobot(recordings: list[Recording], folder: Path) -> int:
 
 
 def _episodes(batches: Iterable[Batch]) -> Iterator[Columns]:
-    """Whole episodes of the target; each lies within one batch."""
+    """Whole episodes of the target and demonstrations; each lies within one batch."""
     for batch in batches:
         rows = batch.transitions
-        if rows.origin is not Origin.TARGET:
+        if rows.origin is Origin.SOURCE:
             continue
         ends = np.flatnonzero(rows.terminated | rows.truncated)
         for first, last in zip([0, *(ends[:-1] + 1)], ends, strict=False):

@@ -6,7 +6,8 @@ side of them meets the cube: a corner would slip off.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -43,6 +44,13 @@ POSTURE: Final = (0.003, 0.1)
 JOINT_COST: Final[FloatArray] = np.array(
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.3, 1.0]
 )  # joint 6 has time while 2 is at its limit
+
+
+Script: TypeAlias = Callable[[Float32Array], Float32Array]
+
+
+class NoScript(ValueError):
+    """A task that no script can demonstrate; the message names those that have one."""
 
 
 class _Scene(NamedTuple):
@@ -121,3 +129,13 @@ def _turn_left(rotation: FloatArray, ahead: FloatArray) -> FloatArray:
     across = rotation[:, :2, 0] + rotation[:, :2, 1]  # the hand is mounted at 45 degrees
     angle = np.arctan2(across[:, 1], across[:, 0]) - np.arctan2(ahead[:, 1], ahead[:, 0])
     return np.asarray((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4)
+
+
+SCRIPTS: Final[Mapping[str, Script]] = {"push": push_actions}
+
+
+def script_of(task: str) -> Script:
+    """The script that demonstrates a task: actions (n, 7) for observations (n, size)."""
+    if task not in SCRIPTS:
+        raise NoScript(f"scripted_episodes: no script demonstrates {task}, only {', '.join(SCRIPTS)}")
+    return SCRIPTS[task]

@@ -17,6 +17,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
+from ompo_ros.transitions import Origin
 
 COMMAND_TOPIC = "/ompo/forward_position_controller/commands"
 
@@ -53,6 +54,13 @@ def test_info_says_what_is_in_a_recording_and_how_far_it_can_be_read(run_dir):
     result = ompo("info", cut)
     assert result.returncode == 0
     assert "readable up to byte" in result.stderr
+
+
+def test_info_names_demonstrations_where_there_are_some(tmp_path):
+    writer = writer_in(tmp_path)
+    add_episode(writer, 0, origin=Origin.DEMONSTRATION)
+    writer.close()
+    assert "0 of the target, 0 of the source, 50 of demonstrations; 0 batches lost" in ompo("info", tmp_path).stdout
 
 
 def test_extract_writes_what_was_asked_for_and_refuses_what_is_no_recording(run_dir, tmp_path):

@@ -11,7 +11,8 @@ from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
-from ompo_ros.task.teacher import push_actions
+from ompo_ros.task.teacher import NoScript, push_actions
+from ompo_ros.transitions import Origin
 
 ROBOT = load_robot("panda")
 REACH = Task("reach", "dense")
@@ -271,6 +272,39 @@ def test_exploration_ends_at_its_count_but_evaluation_still_works():
     evaluation = rig.collector.player.evaluate(Still(), 2)
     rig.run_until(lambda: evaluation.done)
     assert rig.collector.player.target_steps == 100
+
+
+def test_the_script_plays_first_and_its_steps_are_no_exploration():
+    rig = Rig(Task("push", "dense"), scripted=2, max_steps=100)
+    player = rig.collector.player
+    evaluation = player.evaluate(Still(version=9), 1)
+    rig.run_until(lambda: player.exploration_done)
+    origins = [(episode.origin, episode.transitions.origin) for episode in rig.finished]
+    assert origins == [(origin, origin) for origin in (Origin.TARGET, *[Origin.DEMONSTRATION] * 2, Origin.TARGET)]
+    assert evaluation.played == rig.finished[:1]
+    for episode in rig.finished[1:3]:
+        shown = episode.transitions
+        np.testing.assert_array_equal(shown.action, push_actions(shown.obs))
+        assert set(shown.policy_version) == {0}
+        assert episode.success
+        assert np.abs(shown.command - shown.obs[:, :7]).max() <= ROBOT.max_lead
+    assert (player.demonstration_steps, player.target_steps) == (200, 100)
+
+
+def test_a_script_that_was_interrupted_plays_its_episode_again():
+    rig = Rig(Task("push", "dense"), scripted=1)
+    rig.run_until(lambda: len(rig.observed) == 10)
+    rig.run(1, fault="the driver is gone")
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert [(episode.origin, episode.completed) for episode in rig.finished] == [
+        (Origin.DEMONSTRATION, False),
+        (Origin.DEMONSTRATION, True),
+    ]
+
+
+def test_a_task_without_a_script_cannot_be_demonstrated_by_one():
+    with pytest.raises(NoScript, match="no script demonstrates reach, only push"):
+        Collector(ROBOT, REACH, scripted=1)
 
 
 def test_an_evaluation_is_deterministic_counts_apart_and_meets_the_same_goals():

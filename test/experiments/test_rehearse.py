@@ -46,6 +46,24 @@ def test_a_rehearsal_can_be_repeated_and_evaluated():
     assert rig.collector.player.target_steps == 150  # an evaluation is no exploration
 
 
+def test_demonstrations_inform_belief_and_learner_and_cost_no_steps_of_the_run():
+    task, robot = Task("push", "dense"), load_robot("panda")
+    arm = make_stand_in("mujoco", "nominal", task, robot, seed=0, command_timeout=0.5)
+    rig = Rig(arm, Collector(robot, task, seed=0, scripted=1))
+    agent = make_agent(Config(algorithm="sac", demonstration_share=0.5, **SMALL), 23, 7, 0, "cpu")
+    belief, kept = Belief(task, "randomized", 0), []
+    sources = Sources(PandaVectorEnv(4, "push", "dense", "randomized", threads=1), 0, belief)
+    pacing = Pacing(warmup=100, source_ratio=1.0, update_to_data=0.1, target_steps=100)
+    assert list(rehearse(rig, agent, sources, pacing, kept.append)) == [100]
+    seen = agent.experience.seen
+    assert (seen[Origin.DEMONSTRATION], seen[Origin.TARGET], agent.updates) == (100, 100, 10)
+    assert belief.target_steps == 200
+    assert [batch.origin for batch in kept if batch.origin is not Origin.SOURCE] == [
+        Origin.DEMONSTRATION,
+        Origin.TARGET,
+    ]
+
+
 def test_an_arm_that_nobody_can_move_ends_the_rehearsal_with_a_reason():
     task, robot = Task("reach", "dense"), load_robot("panda")
     arm = make_stand_in("mujoco", "creeping", task, robot, seed=0, command_timeout=0.5)

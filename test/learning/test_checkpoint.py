@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from ompo_ros.learning import ALGORITHMS, checkpoint
 from ompo_ros.learning.checkpoint import CheckpointError
+from ompo_ros.learning.config import ON_SOURCES
 from ompo_ros.learning.state import agent_arrays, buffer_arrays, counters
 from ompo_ros.transitions import Origin
 
@@ -34,7 +35,9 @@ def assert_same(one, other):
 def test_resumed_run_equals_the_straight_one(small_agent, transitions, tmp_path, algorithm, merge):
     settings = {"algorithm": algorithm, "merge": merge, "normalize_obs": True, "normalize_reward": True}
     settings["actor_average_tau"] = 1.0 if merge == "round" else 0.1
+    settings["demonstration_share"] = 0.0 if algorithm in ON_SOURCES else 0.25
     straight = small_agent(**settings)
+    straight.observe(transitions(20, Origin.DEMONSTRATION, seed=5))
     straight.update(5)
     straight.act(np.zeros(5, np.float32))
     resumed = checkpoint.load(checkpoint.save(straight, tmp_path), device="cpu")

@@ -99,15 +99,30 @@ def test_adaptation_sends_sources_to_global_and_target_to_local(transitions):
     assert (held.global_.size, held.local.size, held.round.size, held.round_waits) == (50, 2, 20, True)
     held.finish_round()
     assert (held.global_.size, held.local.size, held.round_waits) == (70, 2, False)
-    assert held.seen == {Origin.SOURCE: 50, Origin.TARGET: 22}
+    assert held.seen == {Origin.SOURCE: 50, Origin.TARGET: 22, Origin.DEMONSTRATION: 0}
 
 
 @pytest.mark.parametrize("setting", ["stationary", "non_stationary"])
-@pytest.mark.parametrize("origin", list(Origin))
+@pytest.mark.parametrize("origin", [Origin.SOURCE, Origin.TARGET])
 def test_one_environment_is_fresh_whoever_it_is(transitions, setting, origin):
     held = experience(setting=setting)
     held.add(transitions(25, origin))
     assert (held.global_.size, held.local.size, held.round.size) == (0, 5, 20)
+
+
+@pytest.mark.parametrize("setting", ["domain_adaptation", "stationary", "non_stationary"])
+@pytest.mark.parametrize("merge", ["round", "immediate"])
+def test_demonstrations_are_history_and_nobodys_steps(transitions, setting, merge):
+    held = experience(setting=setting, merge=merge)
+    held.add(transitions(25, Origin.DEMONSTRATION))
+    held.recall(transitions(15, Origin.DEMONSTRATION, seed=1))
+    assert (held.global_.size, held.local.size, held.round.size) == (40, 0, 0)
+    assert held.seen == {Origin.SOURCE: 0, Origin.TARGET: 0, Origin.DEMONSTRATION: 25}
+    assert held.recalled == 0
+    assert [len(held.places(origin)) for origin in Origin] == [0, 0, 40]
+    assert held.initial.size == 5
+    held.add(transitions(10, Origin.TARGET))
+    assert held.initial.size == 1  # the target's own
 
 
 def test_immediate_merge_gives_each_transition_to_both_once(transitions):

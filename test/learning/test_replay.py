@@ -1,4 +1,4 @@
-"""Which transitions mini-batches are made of: all alike, by weights of R, or a set share of the target's."""
+"""Which transitions mini-batches are made of: all alike, by weights of R, or by shares of target and demonstrations."""
 
 import numpy as np
 import pytest
@@ -38,6 +38,50 @@ def test_nothing_is_drawn_before_its_origin_is_there(transitions, share, origin)
     assert not held.can_sample
     held.add(transitions(10, Origin.TARGET if origin is Origin.SOURCE else Origin.SOURCE))
     assert held.can_sample
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, [4 / 7, 1 / 7, 2 / 7]),
+        ({"demonstration_share": 0.25}, [0.75 * 4 / 7, 0.75 * 1 / 7, 0.25 + 0.75 * 2 / 7]),
+        ({"demonstration_share": 0.25, "target_share": 0.4}, [0.45, 0.3, 0.25]),
+        ({"demonstration_share": 0.25, "target_share": 1.0}, [0.0, 0.75, 0.25]),
+        ({"demonstration_share": 1.0}, [0.0, 0.0, 1.0]),
+    ],
+)
+def test_the_demonstrations_share_comes_before_the_rule_of_the_others(transitions, settings, expected):
+    held, counts = experience(global_capacity=100, **settings), (40, 10, 20)
+    for origin, count in zip(Origin, counts, strict=True):
+        held.add(transitions(count, origin, reward=np.full(count, float(origin), np.float32)))
+    rows = held.sample_into(torch.empty(10_000, 15), torch.Generator().manual_seed(0))
+    shares = [float((held.layout.reward(rows) == float(origin)).float().mean()) for origin in Origin]
+    assert shares == pytest.approx(expected, abs=0.015)
+
+
+def test_the_demonstrations_share_is_kept_beside_weights(transitions):
+    held = experience(replay_temper=1.0, demonstration_share=0.5)
+    held.add(transitions(20, Origin.DEMONSTRATION, reward=np.full(20, 2.0, np.float32)))
+    held.add(transitions(20, Origin.SOURCE, reward=np.full(20, 1.0, np.float32)))
+    held.layout.log_ratio(held.global_.used()["row"])[:20] = -3.0
+    held.rated(slice(0, 40))
+    rows = held.sample_into(torch.empty(10_000, 15), torch.Generator().manual_seed(0))
+    weighted = 0.5 / (1.0 + np.exp(3.0))  # of the demonstrations among all rows
+    assert float((held.layout.reward(rows) == 2.0).float().mean()) == pytest.approx(0.5 + weighted, abs=0.01)
+
+
+def test_without_demonstrations_learning_goes_on_as_without_their_share(small_agent):
+    plain, waiting = small_agent(), small_agent(demonstration_share=0.5)
+    for agent in (plain, waiting):
+        agent.update(5)
+    assert torch.equal(plain.actor.flat, waiting.actor.flat)
+
+
+def test_demonstrations_are_among_the_metrics(small_agent, transitions):
+    agent = small_agent()
+    agent.observe(transitions(30, Origin.DEMONSTRATION))
+    assert agent.update(1)["demonstration_size"] == 30
+    assert agent.paced_steps == 30  # the target's, as before
 
 
 @pytest.mark.parametrize("temper", [0.5, 1.0])
@@ -83,6 +127,6 @@ def test_every_algorithm_on_all_data_can_be_weighted(small_agent, algorithm):
 def test_settings_that_exclude_each_other_are_refused():
     with pytest.raises(InvalidParameter, match="choose one"):
         Config(replay_temper=1.0, target_share=0.5)
-    for settings in ({"replay_temper": 1.0}, {"target_share": 0.5}):
+    for settings in ({"replay_temper": 1.0}, {"target_share": 0.5}, {"demonstration_share": 0.5}):
         with pytest.raises(InvalidParameter, match="sources' rows only"):
             Config(algorithm="darc", **settings)

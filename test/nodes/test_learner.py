@@ -52,6 +52,18 @@ def test_learns_from_both_streams_and_publishes_actors_until_its_steps_are_taken
 
 
 @pytest.mark.launch(fixture=graph)
+def test_demonstrations_are_counted_apart_and_call_for_no_updates(collectors):
+    collectors.wait_for_learner()
+    collectors.send(Origin.SOURCE)
+    collectors.send(Origin.DEMONSTRATION)
+    collectors.send(Origin.DEMONSTRATION)
+    collectors.until(demonstration_steps=128, source_steps=64, target_steps=0, updates=0, source_budget=128)
+    collectors.send(Origin.SOURCE)
+    collectors.send(Origin.TARGET)
+    collectors.until(updates=64, demonstration_steps=128, target_steps=64)
+
+
+@pytest.mark.launch(fixture=graph)
 def test_refuses_what_is_wrong_and_loses_nothing_else(collectors):
     collectors.wait_for_learner()
     collectors.send(Origin.TARGET)

@@ -2,8 +2,9 @@
 
 import pytest
 from learner_peer import SMALL
-from recordings import record
+from recordings import CONTRACT, episode, record
 
+from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
@@ -11,7 +12,7 @@ from ompo_ros.task.tasks import Task
 def test_a_learner_starts_warm_from_several_recordings_and_says_so(make, tmp_path, capfd):
     first, second = record(tmp_path / "one", episodes=2), record(tmp_path / "two", episodes=3)
     make("learner", warm_start=f"{first},{second.parent}", run_dir=tmp_path / "run", device="cpu", **SMALL)
-    assert "starting warm with 250 recorded steps of targets and 0 of sources" in capfd.readouterr().err
+    assert "starting warm with 250 recorded steps of targets, 0 of sources" in capfd.readouterr().err
 
 
 def test_a_resumed_learner_has_them_already(make, tmp_path, capfd):
@@ -43,3 +44,20 @@ def test_a_recording_without_transitions_is_refused(make, tmp_path):
     path = record(tmp_path / "empty", episodes=0)
     with pytest.raises(ValueError, match="holds no transition"):
         make("learner", warm_start=path, run_dir=tmp_path / "run", device="cpu", **SMALL)
+
+
+def test_recordings_without_a_success_are_no_demonstrations(make, tmp_path):
+    path = record(tmp_path / "failed", episodes=2)
+    with pytest.raises(ValueError, match="holds no successful episode of an arm"):
+        make("learner", demonstrations=path, run_dir=tmp_path / "run", device="cpu", **SMALL)
+
+
+def test_demonstrations_are_said_and_without_a_share_a_warning_says_so(make, tmp_path, capfd):
+    recorder, played = BatchRecorder(tmp_path / "shown", CONTRACT), episode()
+    played.next_obs[-1, CONTRACT.slice_of("goal")] = played.next_obs[-1, CONTRACT.slice_of("end_effector_position")]
+    recorder.write(played)
+    recorder.close()
+    make("learner", demonstrations=tmp_path / "shown", run_dir=tmp_path / "run", device="cpu", **SMALL)
+    said = capfd.readouterr().err
+    assert "starting with 50 demonstrated steps" in said
+    assert "learning.demonstration_share is 0" in said

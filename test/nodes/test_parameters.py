@@ -50,6 +50,7 @@ def test_a_misspelt_name_is_refused_with_those_there_are(name, make):
         ("robot_sim", {"robot": "atlas"}, "atlas"),
         ("robot_sim", {"driver": "rosserial"}, "rosserial"),
         ("learner", {"learning.discount": 1.5}, "learning.discount"),
+        ("target_collector", {"scripted_episodes": 1}, "no script demonstrates reach, only push"),
         ("learner", {"learning.q": 3.0}, "learning.q"),
         ("learner", {"learning.algorithm": "magic"}, "is not one of ompo, sac"),
         ("learner", {"pretrained": "nothing"}, "nothing was not found"),

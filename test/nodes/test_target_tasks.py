@@ -7,14 +7,18 @@ from action_msgs.msg import GoalStatus
 from collector_peer import CONTRACT, ROBOT, Ears, Evaluator, make_artifact, robot_sim
 from geometry_msgs.msg import PointStamped
 from graphs import graph_of, node
+from ompo_msgs.msg import LearnerStatus, TransitionBatch
 from ompo_msgs.srv import GetPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
+from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_from_msg
 from ompo_ros.nodes.wire.robot_topics import STATES
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
+from ompo_ros.task.teacher import push_actions
+from ompo_ros.transitions import Origin
 
 
 def collector(**parameters):
@@ -40,6 +44,11 @@ def limited_graph(ros_domain):
 def push_graph(ros_domain):
     options = {"task": "push", "driver": "multipanda_ros2"}
     return graph_of(robot_sim(**options), collector(reward="sparse", **options))
+
+
+@launch_pytest.fixture
+def scripted_graph(ros_domain):
+    return graph_of(robot_sim(task="push"), collector(task="push", scripted_episodes=2))
 
 
 @launch_pytest.fixture
@@ -98,6 +107,27 @@ def test_push_over_trajectory_messages(ears):
     transitions = transitions_from_msg(ears.batches[-1])
     assert transitions.obs_dim == Task("push", "sparse").contract.observation_size
     assert set(np.unique(transitions.reward)) <= {-1.0, 0.0}
+
+
+@pytest.mark.launch(fixture=scripted_graph)
+def test_the_script_demonstrates_what_the_learner_still_lacks_and_then_the_policy_explores(ears):
+    shown = ears.probe.listen(TransitionBatch, "/ompo/demonstration/transitions", qos.TRANSITIONS)
+    status = ears.probe.node.create_publisher(LearnerStatus, "/ompo/status", qos.LATCHED)
+    status.publish(LearnerStatus(demonstration_steps=100))  # of an earlier start of the run
+    ears.until(lambda: status.get_subscription_count() > 0)
+    version = ears.publish_policy(Task("push", "dense").contract)
+
+    def explores():
+        status.publish(LearnerStatus(demonstration_steps=100 + sum(batch.count for batch in shown)))
+        return ears.batches
+
+    ears.until(explores)
+    (batch,) = shown
+    demonstrated = transitions_from_msg(batch)
+    assert (demonstrated.origin, len(demonstrated)) == (Origin.DEMONSTRATION, 100)
+    np.testing.assert_array_equal(demonstrated.action, push_actions(demonstrated.obs))
+    assert set(transitions_from_msg(ears.batches[0]).policy_version) == {version}
+    assert len(ears.episodes) <= 1  # the explored one; a script's success says nothing of a policy
 
 
 @pytest.mark.launch(fixture=lone_push_graph)

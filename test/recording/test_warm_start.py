@@ -13,7 +13,7 @@ from ompo_ros.recording import UnusableRecording
 from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.recording.batches import KIND, Batch, batch_to_bytes
 from ompo_ros.recording.definitions import definition
-from ompo_ros.recording.warm_start import recorded_transitions
+from ompo_ros.recording.warm_start import recorded_demonstrations, recorded_transitions
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin, Transitions
@@ -35,7 +35,7 @@ def test_global_buffer_and_normaliser_are_filled_and_no_step_is_counted(tmp_path
     for transitions in found:
         agent.recall(transitions)
     assert (agent.experience.global_.size, agent.experience.local.size) == (200, 0)
-    assert agent.experience.seen == {Origin.SOURCE: 0, Origin.TARGET: 0}
+    assert set(agent.experience.seen.values()) == {0}
     assert [len(agent.experience.places(origin)) for origin in (Origin.SOURCE, Origin.TARGET)] == [100, 100]
     every = np.concatenate([transitions.obs for transitions in found])
     assert np.allclose(agent.normalizer.statistics.mean, every.mean(0), atol=1e-6)
@@ -146,3 +146,18 @@ def test_runs_without_ros_record_what_a_warm_start_reads(tmp_path):
     for field in dataclasses.fields(Transitions):
         if field.name != "origin":
             assert np.array_equal(getattr(first, field.name), getattr(transitions, field.name))
+
+
+def test_successful_episodes_of_an_arm_become_demonstrations_whoever_moved_it(tmp_path):
+    task, recorder = Task("reach", "dense"), BatchRecorder(tmp_path, CONTRACT)
+    missed = episode()
+    reached = dataclasses.replace(missed, next_obs=missed.next_obs.copy())
+    reached.next_obs[-1, CONTRACT.slice_of("goal")] = reached.next_obs[-1, CONTRACT.slice_of("end_effector_position")]
+    for origin in Origin:
+        for played in (missed, reached):
+            recorder.write(dataclasses.replace(played, origin=origin))
+    recorder.close()
+    assert [batch.origin for batch in read(tmp_path)] == [origin for origin in Origin for _ in range(2)]
+    found = list(recorded_demonstrations([tmp_path], task, CONTRACT, [].append))
+    assert [batch.origin for batch in found] == [Origin.DEMONSTRATION] * 2
+    assert all(np.array_equal(batch.next_obs, reached.next_obs) for batch in found)

@@ -58,7 +58,7 @@ def transitions_from_msg(msg: TransitionBatch) -> Transitions:
     n = _require_range("count", msg.count, 1, MAX_TRANSITIONS)
     obs_dim = _require_range("obs_dim", msg.obs_dim, 1, MAX_DIM)
     act_dim = _require_range("act_dim", msg.act_dim, 1, MAX_DIM)
-    _require_range("origin", msg.origin, Origin.SOURCE, Origin.TARGET)
+    _require_range("origin", msg.origin, min(Origin), max(Origin))
     return Transitions(
         origin=Origin(msg.origin),
         obs=_rows("obs", msg.obs, (n, obs_dim)),

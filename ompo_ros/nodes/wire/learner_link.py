@@ -14,24 +14,27 @@ from ompo_ros.control.player import Player
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.batches import BatchPublisher
 from ompo_ros.nodes.wire.identity import Identity
-from ompo_ros.transitions import Transitions
+from ompo_ros.transitions import Origin, Transitions
 
 _LONGEST_WAIT: Final = 4.0  # s that a real arm waits for a learner that is behind: about an episode with homing
 _SILENCE: Final = 5.0  # s without the learner's status, sent every second, until the arm holds
 
 
 class LearnerLink:
-    """Numbers the batches, and keeps the player's count equal to the learner's."""
+    """Numbers the batches, and keeps the player's counts equal to the learner's."""
 
     def __init__(self, node: Node, identity: Identity, player: Player, *, lockstep: bool) -> None:
         self._node, self._identity, self._player = node, identity, player
         self._longest_wait = math.inf if lockstep else _LONGEST_WAIT  # a simulated arm has time
         self._paused = False
-        self._steps = -1  # the learner's last reported count
+        self._steps = (-1, -1)  # the learner's last reported counts, of target and demonstrations
         self._heard: float | None = None
         self._sent_since_status = False
         self._behind, self._sent_at = False, 0.0
-        self._transitions = BatchPublisher(node, "target/transitions", identity)
+        self._transitions = {
+            origin: BatchPublisher(node, f"{origin.name.lower()}/transitions", identity)
+            for origin in (Origin.TARGET, Origin.DEMONSTRATION)
+        }
         node.create_subscription(LearnerStatus, "status", identity.only_ours(self._on_status), qos.LATCHED)
 
     @property
@@ -48,14 +51,18 @@ class LearnerLink:
         return not self._behind or time.monotonic() - self._sent_at > self._longest_wait
 
     def send(self, transitions: Transitions, stamp: Time) -> None:
-        self._transitions.send(transitions, stamp)
+        self._transitions[transitions.origin].send(transitions, stamp)
         self._sent_since_status, self._sent_at = True, time.monotonic()
 
     def _on_status(self, msg: LearnerStatus) -> None:
-        """Adopt the learner's count: it may have resumed with more than we sent, or with less."""
+        """Adopt the learner's counts: it may have resumed with more than we sent, or with less."""
         self._heard = time.monotonic()
-        all_arrived = msg.target_steps == self._steps and not self._sent_since_status
-        if msg.target_steps > self._player.target_steps or all_arrived:
-            self._player.target_steps = msg.target_steps
-        self._steps, self._sent_since_status, self._behind = msg.target_steps, False, msg.behind
+        steps = (msg.target_steps, msg.demonstration_steps)
+        all_arrived = steps == self._steps and not self._sent_since_status
+        player = self._player
+        if msg.target_steps > player.target_steps or all_arrived:
+            player.target_steps = msg.target_steps
+        if msg.demonstration_steps > player.demonstration_steps or all_arrived:
+            player.demonstration_steps = msg.demonstration_steps
+        self._steps, self._sent_since_status, self._behind = steps, False, msg.behind
         self._paused = msg.state == LearnerStatus.PAUSED

@@ -45,6 +45,7 @@ def run_topics(robot: Robot, robot_namespace: str) -> list[RunTopic]:
     return [
         RunTopic("source/transitions", TransitionBatch, _RELIABLE),
         RunTopic("target/transitions", TransitionBatch, _RELIABLE),
+        RunTopic("demonstration/transitions", TransitionBatch, _RELIABLE),
         RunTopic("source/episodes", EpisodeSummary, _RELIABLE),
         RunTopic("target/episodes", EpisodeSummary, _RELIABLE),
         RunTopic(goal.TOPIC, PointStamped, _LATCHED),

@@ -19,7 +19,7 @@ _QUIET = 5.0  # s between two warnings of a kind
 
 
 class TransitionIntake:
-    """Subscribes to one or both streams; `take` raises InvalidData for an unusable batch and changes nothing."""
+    """Subscribes to all streams or some; `take` raises InvalidData for an unusable batch and changes nothing."""
 
     def __init__(
         self,

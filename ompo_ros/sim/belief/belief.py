@@ -111,8 +111,8 @@ class Belief:
         return coordinates.believed(self.prior, self.mean, self.deviation, self.delay)
 
     def observe(self, transitions: Transitions) -> None:
-        """Add transitions of the target; only joint positions, velocities and commands are used."""
-        if transitions.origin is not Origin.TARGET:
+        """Add transitions of the target, by whomever; only joint positions, velocities and commands are used."""
+        if transitions.origin is Origin.SOURCE:
             raise ValueError("a belief needs transitions of the target, these are a source's")
         self._evidence.add(transitions)
 
