@@ -28,7 +28,7 @@ from ompo_ros.learning import Agent
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
 
 BLOCK: Final = 10  # episodes of a row
-HALF_LIFE: Final = 500.0  # target steps after which the weight of a belief's evidence is halved
+HALF_LIFE: Final = 100.0  # target steps after which evidence counts half: biases move by up to 0.16 in 50 of them
 JUMP: Final = 100  # the episode at which the arm's load changes at once, as in config/domains/drifting.yaml
 BEFORE: Final = 3  # rows before a jump that define the level to recover
 WITHIN: Final = 0.05  # of success
@@ -50,6 +50,7 @@ def follow(job: Job) -> list[Point]:
     if sources.belief is not None:
         sources.belief.forget(HALF_LIFE)
     pacing = job.protocol.pacing if method.belief else replace(job.protocol.pacing, warmup=0, source_ratio=0.0)
+    pacing = method.paced(pacing)
     points: list[Point] = []
     successes: list[bool] = []
     steps = 0

@@ -60,6 +60,7 @@ DRIFTING: Final[Mapping[str, Method]] = {
     "shipped": Method(adapts=False),
     "sac": Method({"algorithm": "sac", "setting": "non_stationary"}),
     "ompo": Method({"algorithm": "ompo", "setting": "non_stationary"}),
+    "compensation_alone": Method(belief=True, learns=False),
     "sac_belief": Method({"algorithm": "sac"}, belief=True),
     "ompo_belief": Method({"algorithm": "ompo"}, belief=True),
 }
