@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from fci_robot import ADDRESS, ROBOT, simulated
-from fci_rules import Reflex, Rules
+from fci_rules import Commanded, Reflex, Rules
 
 from ompo_ros.fci.limits import Limits
 from ompo_ros.fci.loss import catch_up
@@ -83,6 +83,14 @@ def test_no_pattern_of_losses_stops_the_arm(name, how):
 def test_lost_cycles_of_a_moving_arm_are_counted(how, counted):
     stream = setpoints("waves", np.random.default_rng(0))
     assert follow(Rules(), stream, {LAST // 2: (how, 5)})[1] == counted
+
+
+def test_a_robot_that_is_where_we_sent_it_by_chance_is_caught_up_with():
+    motion = Motion(LIMITS, ROBOT.period, ROBOT.home)
+    home, still = ROBOT.home.tolist(), [0.0] * 7
+    assert catch_up(motion, Commanded(home, still, still), cycles=1) == 0
+    assert catch_up(motion, Commanded(home, [0.01] * 7, [2.0] * 7), cycles=3) == 2
+    np.testing.assert_allclose(motion.velocity, 0.011)
 
 
 def test_no_cycle_is_counted_as_lost_where_none_was():
