@@ -11,7 +11,7 @@ from ompo_ros.task.joint_speed import SpeedLimit
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import Robot
 
-_MARGINS: Final = {"velocity": 0.98, "acceleration": 0.95, "jerk": 0.8}  # shares of the preset's limits
+_MARGINS: Final = {"velocity": 0.98, "acceleration": 0.94, "jerk": 0.8}  # shares of the preset's limits
 _BRAKING: Final = 0.8  # share of the acceleration by which the arm must be able to follow a falling velocity limit
 _SLOWEST: Final = 0.1  # rad/s that must be allowed wherever a setpoint may be
 

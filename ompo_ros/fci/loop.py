@@ -21,7 +21,8 @@ import pylibfranka as fci
 
 from ompo_ros.fci import messages
 from ompo_ros.fci.limits import Limits
-from ompo_ros.fci.link import Ended, Link, StateArrivals
+from ompo_ros.fci.link import Ended, Link
+from ompo_ros.fci.loss import catch_up
 from ompo_ros.fci.messages import Counts, Phase, Settings, State
 from ompo_ros.fci.motion import CYCLE, Motion
 from ompo_ros.task.kinematics import FloatArray
@@ -35,9 +36,7 @@ _SETTLING: Final = 0.3  # s after the motion's end: the robot holds what it meas
 _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is another one
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
-_AFTER_LOSS: Final = 3  # cycles from a lost one on, whose mean velocities enter the robot's next differences
 _RECENT: Final = 0.1  # s in which lost cycles may have caused a reflex
-_SAME: Final = 5e-7  # rad; states have single precision
 
 
 class Loop:
@@ -125,31 +124,23 @@ class Loop:
     def _follow(self, robot: fci.Robot) -> None:
         """Move with the setpoints until none has come for a while."""
         control = robot.start_joint_position_control(fci.ControllerMode.JointImpedance)
-        arrivals = StateArrivals()
         state, _ = control.readOnce()
         motion = Motion(self._limits, self._period, np.array(state.q_d))
         self._phase, rested = Phase.FOLLOWING, 0.0
-        unsure = 0  # cycles in which the robot's own velocity counts, not ours
         for cycle in itertools.count():
             if self._setpoint is not None and cycle >= _BEGIN:
                 motion.setpoint(self._setpoint, self._heard)
                 self._setpoint = None
             command = fci.JointPositions(motion.advance())
             rested = rested + CYCLE if motion.at_rest else 0.0
-            over = rested > _SETTLING and (self._ending or time.monotonic() - self._heard > _REST)
-            command.motion_finished = over
-            missed = int(arrivals.is_overtaken())
-            if not missed:
-                control.writeOnce(command)
-                if over:
-                    break
+            command.motion_finished = rested > _SETTLING and (self._ending or time.monotonic() - self._heard > _REST)
+            control.writeOnce(command)
+            if command.motion_finished:
+                break
             state, duration = control.readOnce()
-            missed += max(round(duration.to_sec() / CYCLE) - 1, 0)
-            unsure = max(unsure - 1, 0)
-            if missed:
-                self._lost, self._lost_at, unsure = self._lost + missed, time.monotonic(), _AFTER_LOSS
-            if unsure:
-                _catch_up(motion, state, missed * CYCLE)
+            lost = catch_up(motion, state, round(duration.to_sec() / CYCLE))
+            if lost:
+                self._lost, self._lost_at = self._lost + lost, time.monotonic()
             self._look_at(state)
             self._hear()
         self._phase = Phase.WAITING
@@ -221,20 +212,6 @@ class Loop:
             return _reason(state)
         self._phase = Phase.RECOVERED
         return ""
-
-
-def _present_velocity(state: fci.RobotState) -> list[float]:
-    """The robot's own are differences of its last two positions, which is the velocity half a cycle ago."""
-    return [dq + ddq * CYCLE / 2.0 for dq, ddq in zip(state.dq_d, state.ddq_d, strict=True)]
-
-
-def _catch_up(motion: Motion, state: fci.RobotState, lost: float) -> None:
-    """Go on from the robot's own state after lost seconds; later only if it has our last command already.
-
-    The robot compares with its mean velocity over the lost cycles, which it reports with that command.
-    """
-    if lost or np.abs(np.subtract(motion.position, state.q_d)).max() < _SAME:
-        motion.resume(state.q_d, _present_velocity(state), state.ddq_d)
 
 
 def _name_of(error: Exception, robot: fci.Robot) -> str:

@@ -40,6 +40,7 @@ class Motion:
         self._elapsed = 0.0  # s since the plan's start
         self._coasts = True  # whether the plan ends at rest
         self._goal = self._last = position.copy()
+        self._passing = np.zeros(JOINTS)  # rad/s at the goal
         self._last_at = -np.inf
         self.position: list[float] = position.tolist()
         self.velocity, self.acceleration = _STILL, _STILL
@@ -53,7 +54,9 @@ class Motion:
     def resume(self, position: list[float], velocity: list[float], acceleration: list[float]) -> None:
         """Continue from where the robot itself has gone after lost cycles, even if that is faster than allowed."""
         self.position, self.velocity, self.acceleration = position, velocity, acceleration
-        self._plan_rest()
+        left = self._plan.duration - self._elapsed
+        if self._coasts or not self._plan_passage(self._goal, self._passing, max(left, CYCLE)):
+            self._plan_rest()
 
     def setpoint(self, position: FloatArray, now: float) -> None:
         """Go for a newer setpoint."""
@@ -63,8 +66,8 @@ class Motion:
         since = max(now - self._last_at, self._period)
         velocity = (goal - self._last) / min(since, 10.0 * self._period)
         self._goal = self._last = goal
-        self._last_at = now
-        if not self._plan_passage(goal, velocity):
+        self._passing, self._last_at = velocity, now
+        if not self._plan_passage(goal, velocity, self._period):
             self._plan_rest()
 
     def advance(self, seconds: float = CYCLE) -> list[float]:
@@ -78,7 +81,7 @@ class Motion:
         self._take(self._elapsed)
         return self.position
 
-    def _plan_passage(self, goal: FloatArray, velocity: FloatArray) -> bool:
+    def _plan_passage(self, goal: FloatArray, velocity: FloatArray, duration: float) -> bool:
         """Plan to half a period before `goal` at `velocity`, so that a next setpoint finds the arm moving."""
         limits, half = self._limits, velocity * (self._period / 2.0)
         down, up = limits.speeds(np.array(self.position), goal)
@@ -88,8 +91,8 @@ class Motion:
         # Where the limit falls towards a joint's end, the arm arrives faster than it may leave.
         request.max_velocity = np.maximum(up, self.velocity).tolist()
         request.min_velocity = np.minimum(-down, self.velocity).tolist()
-        request.minimum_duration = self._period
-        mean = np.abs(velocity - self.velocity) / self._period
+        request.minimum_duration = duration
+        mean = np.abs(velocity - self.velocity) / duration
         gentle = np.clip(_GENTLE * mean + _SLACK, np.abs(self.acceleration), limits.acceleration)
         rate = np.minimum(gentle / (_RAMP * self._period), limits.jerk)
         for acceleration, jerk in ((gentle, rate), (limits.acceleration, limits.jerk)):

@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from typing import Any, TextIO
 
 import mujoco
@@ -27,6 +28,7 @@ LINKS = [*(f"fr3_link{i}" for i in range(1, 8)), "hand"]
 JOINT_OF_LINK = [0, 1, 2, 3, 4, 5, 6, 6]  # the hand is scaled with the last link
 SWITCH = 1e-4  # s; by default a thread may keep the others waiting for five cycles
 PRIORITY = 55  # below the driver's loop, which must answer within a cycle
+PATIENCE = 1.0  # s in which a command that has come is applied, on a busy machine too
 JOINT_REFLEX = 6  # of the protocol's list of errors
 
 
@@ -70,8 +72,10 @@ class Arm(mujoco_franka_sim.MujocoFrankaSim):  # type: ignore[misc] # ships no t
 
 
 class Server(FrankaSimServer):  # type: ignore[misc] # ships no types
-    """The server with a user stop, which it lacks."""
+    """The server with a user stop, which it lacks, and a robot's way with late commands."""
 
+    _DRAIN_GATE_TIMEOUT = PATIENCE  # after its own 5 ms, a state goes out without the command that has come for it
+    _commands_in_flight: int
     current_motion_id: int
     pressed = False
 
@@ -101,6 +105,17 @@ class Server(FrankaSimServer):  # type: ignore[misc] # ships no types
     def reset_state(self) -> None:
         super().reset_state()
         self._show_pressed()
+
+    def _absorb_within_motion_limits(self, command: Any, *, fresh: bool) -> bool:  # noqa: ANN401 - ships no types
+        """Drop a late command, as a robot does; the server would take the cycles since then back instead."""
+        return fresh and bool(super()._absorb_within_motion_limits(command, fresh=fresh))
+
+    def _account_for_communication_cycle(self) -> None:
+        """End a cycle; a command that counts for it is applied before its state goes out, as by a robot's one loop."""
+        super()._account_for_communication_cycle()
+        deadline = time.monotonic() + PATIENCE
+        while self._commands_in_flight and time.monotonic() < deadline:
+            time.sleep(self._DRAIN_GATE_YIELD)
 
     def handle_stop_move_command(self, *given: Any) -> None:  # noqa: ANN401 - passed on
         super().handle_stop_move_command(*given)
