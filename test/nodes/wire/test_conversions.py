@@ -145,7 +145,7 @@ def test_a_flag_that_is_no_flag_is_named(field, value):
         ("act_dim", 0),
         ("act_dim", 3),
         ("act_dim", MAX_DIM + 1),
-        ("origin", 2),
+        ("origin", 3),
         ("collector_id", ""),
         ("collector_id", "x" * 300),
     ],
@@ -258,7 +258,7 @@ def test_a_sound_episode_passes():
     [
         ("collector_id", "", "collector_id"),
         ("origin", 0, "origin"),  # a source's, which has a topic of its own
-        ("origin", 2, "origin"),
+        ("origin", 2, "origin"),  # a demonstration, which has none
         ("outcome", 3, "outcome"),
         ("episode_return", float("nan"), "episode_return"),
         ("domain_values", [0.1, 0.2], "domain_values"),
