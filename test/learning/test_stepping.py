@@ -59,7 +59,8 @@ def test_two_environments_can_feed_one_agent(small_agent):
     agent = small_agent(fill=False)
     play(StepLearner(agent, LOW, HIGH, origin=Origin.SOURCE, warmup=0, updates_per_step=0), 12)
     play(StepLearner(agent, LOW, HIGH, warmup=0), 4)
-    assert agent.experience.seen == {Origin.SOURCE: 12, Origin.TARGET: 4}
+    seen = agent.experience.seen
+    assert (seen[Origin.SOURCE], seen[Origin.TARGET]) == (12, 4)
     assert agent.updates == 4
 
 
