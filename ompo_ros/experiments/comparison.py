@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import io
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -175,13 +175,16 @@ def _run_cells(of_method: Sequence[Sequence[Point]]) -> list[str]:
     return [f"{middle} ({share:.0%})", f"{worst:.2f}", f"{below:.0%}"]
 
 
-def by_steps(of_method: Iterable[Sequence[Point]], read_off: Callable[[Point], float]) -> dict[int, list[float]]:
-    """A figure of all runs by target steps."""
-    found: dict[int, list[float]] = {}
-    for run in of_method:
-        for point in run:
-            found.setdefault(point.target_steps, []).append(read_off(point))
-    return dict(sorted(found.items()))
+def evaluated_steps(points: Iterable[Point]) -> list[int]:
+    """The steps at which policies were evaluated; those at which an arm was held are none of them."""
+    return sorted({point.target_steps for point in points if not point.held})
+
+
+def by_steps(of_method: Sequence[Sequence[Point]], evaluated: Iterable[int]) -> dict[int, list[float]]:
+    """Success of the runs that were evaluated at each of the steps; one whose arm was held counts 0 from there on."""
+    found = {steps: [success_at(run, steps) for run in of_method] for steps in evaluated}
+    known = {steps: [success for success in values if success is not None] for steps, values in found.items()}
+    return {steps: values for steps, values in known.items() if values}
 
 
 def as_arrays(found: Mapping[int, Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ompo_ros.experiments.comparison import Point, as_arrays, by_steps, runs
+from ompo_ros.experiments.comparison import Point, as_arrays, by_steps, evaluated_steps, runs
 
 COLUMNS = 4
 
@@ -25,6 +25,7 @@ def figure(points: Sequence[Point], order: Sequence[str]) -> bytes:
     shipped = {(gap, seed): run[0] for (gap, method, seed), run in grouped.items() if method == "shipped"}
     for place, panel in enumerate(panels):
         axes = drawn.add_subplot(rows, min(COLUMNS, len(panels)), place + 1)
+        evaluated = evaluated_steps(point for point in points if panel in ("all gaps", point.gap))
         for number, method in enumerate(methods):
             of_method = [
                 [*([shipped[gap, seed]] if (gap, seed) in shipped else []), *run]
@@ -33,7 +34,7 @@ def figure(points: Sequence[Point], order: Sequence[str]) -> bytes:
             ]
             if not of_method:
                 continue
-            steps, mean, low, high = as_arrays(by_steps(of_method, lambda point: point.success))
+            steps, mean, low, high = as_arrays(by_steps(of_method, evaluated))
             axes.plot(steps, mean, label=method, color=f"C{number % 10}", linestyle="-" if number < 10 else "--")
             axes.fill_between(steps, low, high, color=f"C{number % 10}", alpha=0.12)
         axes.set_title(panel, fontsize=10)

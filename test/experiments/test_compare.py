@@ -10,6 +10,8 @@ from ompo_ros.experiments.compare import Gap, Job, missing, play, report
 from ompo_ros.experiments.comparison import (
     Point,
     append,
+    by_steps,
+    evaluated_steps,
     fell,
     interquartile_mean,
     interval,
@@ -111,6 +113,14 @@ def test_how_a_run_ended_is_told():
     assert not fell(good)
     assert fell([point(250, 1.0), point(500, 0.94)])
     assert not fell([point(250, 1.0, episodes=25), point(500, 0.94)])  # fewer episodes flatter
+
+
+def test_a_held_arm_counts_as_no_success_at_every_later_evaluation_and_at_no_other_step():
+    whole = [point(100, 0.5), point(250, 1.0)]
+    held = [point(100, 0.7, seed=1), point(151, 0.0, seed=1, held="no way home")]
+    assert evaluated_steps([*whole, *held]) == [100, 250]
+    assert by_steps([whole, held], [100, 250]) == {100: [0.5, 0.7], 250: [1.0, 0.0]}
+    assert by_steps([whole[:1]], [100, 250]) == {100: [0.5]}
 
 
 def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
