@@ -22,7 +22,7 @@ def figure(points: Sequence[Point], order: Sequence[str]) -> bytes:
     drawn = Figure(figsize=(4.2 * min(COLUMNS, len(panels)), 3.1 * rows), layout="constrained")
     FigureCanvasAgg(drawn)
     methods = [method for method in order if any(key[1] == method for key in grouped)]
-    shipped = {(gap, seed): run[0] for (gap, method, seed), run in grouped.items() if method == "shipped"}
+    shipped = {(gap, seed): run[0] for (gap, _, seed), run in grouped.items() if run[0].target_steps == 0}
     for place, panel in enumerate(panels):
         axes = drawn.add_subplot(rows, min(COLUMNS, len(panels)), place + 1)
         evaluated = evaluated_steps(point for point in points if panel in ("all gaps", point.gap))
