@@ -95,6 +95,12 @@ def runs(points: Iterable[Point]) -> dict[RunKey, list[Point]]:
     return grouped
 
 
+def from_the_shipped_policy(grouped: Mapping[RunKey, Sequence[Point]]) -> dict[RunKey, list[Point]]:
+    """The runs that adapt, each begun with the shipped policy's evaluation before the first step, if there is one."""
+    begun = {(gap, seed): [run[0]] for (gap, _, seed), run in grouped.items() if run[0].target_steps == 0}
+    return {key: [*begun.get((key[0], key[2]), []), *run] for key, run in grouped.items() if run[-1].target_steps > 0}
+
+
 def interquartile_mean(values: NDArray[np.float64]) -> float:
     """Mean of the middle half, the quarter's border counted in part."""
     ordered = np.sort(values)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ompo_ros.experiments.comparison import Point, as_arrays, by_steps, evaluated_steps, runs
+from ompo_ros.experiments.comparison import Point, as_arrays, by_steps, evaluated_steps, from_the_shipped_policy, runs
 
 COLUMNS = 4
 
@@ -22,15 +22,13 @@ def figure(points: Sequence[Point], order: Sequence[str]) -> bytes:
     drawn = Figure(figsize=(4.2 * min(COLUMNS, len(panels)), 3.1 * rows), layout="constrained")
     FigureCanvasAgg(drawn)
     methods = [method for method in order if any(key[1] == method for key in grouped)]
-    shipped = {(gap, seed): run[0] for (gap, _, seed), run in grouped.items() if run[0].target_steps == 0}
+    adapting = from_the_shipped_policy(grouped)
     for place, panel in enumerate(panels):
         axes = drawn.add_subplot(rows, min(COLUMNS, len(panels)), place + 1)
         evaluated = evaluated_steps(point for point in points if panel in ("all gaps", point.gap))
         for number, method in enumerate(methods):
             of_method = [
-                [*([shipped[gap, seed]] if (gap, seed) in shipped else []), *run]
-                for (gap, name, seed), run in grouped.items()
-                if name == method and panel in ("all gaps", gap) and run[-1].target_steps > 0
+                run for (gap, name, _), run in adapting.items() if name == method and panel in ("all gaps", gap)
             ]
             if not of_method:
                 continue

@@ -13,6 +13,7 @@ from ompo_ros.experiments.comparison import (
     by_steps,
     evaluated_steps,
     fell,
+    from_the_shipped_policy,
     interquartile_mean,
     interval,
     read,
@@ -121,6 +122,16 @@ def test_a_held_arm_counts_as_no_success_at_every_later_evaluation_and_at_no_oth
     assert evaluated_steps([*whole, *held]) == [100, 250]
     assert by_steps([whole, held], [100, 250]) == {100: [0.5, 0.7], 250: [1.0, 0.0]}
     assert by_steps([whole[:1]], [100, 250]) == {100: [0.5]}
+
+
+def test_curves_begin_with_the_shipped_policy_only_where_it_was_evaluated_before_the_first_step():
+    evaluated = [point(0, 0.1, method="shipped"), point(100, 0.9)]
+    assert [each.success for each in from_the_shipped_policy(runs(evaluated))["mujoco:creeping", "sac", 0]] == [
+        0.1,
+        0.9,
+    ]
+    played = [point(500, 0.6, method="shipped"), point(500, 1.0)]  # a drifting arm's rows
+    assert [each.success for each in from_the_shipped_policy(runs(played))["mujoco:creeping", "sac", 0]] == [1.0]
 
 
 def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
