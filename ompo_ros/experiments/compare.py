@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ompo_ros.experiments.comparison import Point, append, read, runs, table
+from ompo_ros.experiments.comparison import Point, append, evaluated_steps, read, runs
 from ompo_ros.experiments.comparison_figure import figure
-from ompo_ros.experiments.methods import METHODS, Protocol
+from ompo_ros.experiments.comparison_tables import gaps_table, methods_table, parts_table
+from ompo_ros.experiments.methods import METHODS, PARTS, Protocol
 from ompo_ros.experiments.pretrain import node_settings
 from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, networks_of, rehearse
 from ompo_ros.files import write_whole
@@ -171,17 +172,27 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
 
 
 def report(path: Path) -> str:
-    """Draw tables, one per kind of gap, and the figure beside the rows; returns the tables."""
-    points, protocol = read(path), _protocol()
+    """Draw tables, three per kind of gap, and the figure beside the rows; returns the tables."""
+    points = read(path)
     kinds: dict[str, list[Point]] = {}
     for point in points:
         kinds.setdefault(kind_of(point.gap) or "chosen", []).append(point)
-    steps = [each for each in protocol.reported if each <= max(point.target_steps for point in points)]
-    tables = (f"{kind} gaps\n\n{table(kinds[kind], steps, list(METHODS))}" for kind in sorted(kinds))
-    text = "\n".join(tables)
+    text = "\n".join(f"## {kind} gaps\n\n{_tables(kinds[kind])}" for kind in sorted(kinds))
     write_whole(path.with_suffix(".md"), text.encode())
     write_whole(path.with_suffix(".png"), figure(points, list(METHODS)))
     return text
+
+
+def _tables(points: Sequence[Point]) -> str:
+    """The tables of one kind of gap, each with a line that says what it holds."""
+    steps = [each for each in evaluated_steps(points) if each in _protocol().reported]
+    named = " ".join(f"{each:,}" for each in steps)
+    tables = {
+        "All gaps and seeds": methods_table(points, steps, list(METHODS)),
+        f"Each gap, mean of its seeds after {named} steps": gaps_table(points, steps, list(METHODS)),
+        "What each part adds to success, on the same gap and seed": parts_table(points, steps, PARTS),
+    }
+    return "\n".join(f"{title}\n\n{table}" for title, table in tables.items() if table)
 
 
 def _protocol() -> Protocol:

@@ -1,4 +1,4 @@
-"""A comparison's results: rows of a CSV file, and their summary for each method."""
+"""A comparison's results: rows of a CSV file, and what one run or some runs amount to."""
 
 from __future__ import annotations
 
@@ -124,11 +124,12 @@ def interval(by_gap: Mapping[str, Sequence[float]], seed: int = 0) -> tuple[floa
 
 
 def success_at(run: Sequence[Point], steps: int) -> float | None:
-    """Success at a point; 0 after the arm was held."""
+    """Success at a point; 0 from the evaluation on during which, or after which, the arm was held."""
     for point in run:
         if point.target_steps == steps:
             return point.success
-    return 0.0 if run[-1].held and run[-1].target_steps < steps else None
+    held_after = run[-1].target_steps - 1  # its row is one step later, beside that of a whole evaluation
+    return 0.0 if run[-1].held and held_after <= steps else None
 
 
 def steps_to_good(run: Sequence[Point]) -> float:
@@ -140,45 +141,6 @@ def fell(run: Sequence[Point]) -> bool:
     """Whether a run ended below its own best of the evaluations with as many episodes as its last."""
     fair = [point.success for point in run if point.episodes >= run[-1].episodes]
     return run[-1].success < max(fair) - FELL - 1e-9
-
-
-def table(points: Sequence[Point], steps: Sequence[int], order: Sequence[str]) -> str:
-    """One row per method, in Markdown: interquartile means with intervals, and the worst run."""
-    grouped = runs(points)
-    shown = [method for method in order if any(key[1] == method for key in grouped)]
-    heads = ["method", "runs", *(f"after {count:,}" for count in steps)]
-    heads += [f"steps to {GOOD:.0%} (median, reached by)", "worst end", f"ended {FELL * 100:.0f} points below own best"]
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for method in shown:
-        of_method = {key: run for key, run in grouped.items() if key[1] == method}
-        cells = [method, str(len(of_method)), *(_success_cell(of_method, count) for count in steps)]
-        lines.append("| " + " | ".join([*cells, *_run_cells(list(of_method.values()))]) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def _success_cell(of_method: Mapping[RunKey, Sequence[Point]], steps: int) -> str:
-    by_gap: dict[str, list[float]] = {}
-    for (gap, _, _), run in of_method.items():
-        success = success_at(run, steps)
-        if success is not None:
-            by_gap.setdefault(gap, []).append(success)
-    if not by_gap:
-        return ""
-    low, high = interval(by_gap)
-    return f"{interquartile_mean(np.concatenate(list(by_gap.values()))):.2f} ({low:.2f} to {high:.2f})"
-
-
-def _run_cells(of_method: Sequence[Sequence[Point]]) -> list[str]:
-    adapting = [run for run in of_method if run[-1].target_steps > 0]
-    if not adapting:
-        return ["", "", ""]
-    reached = [steps_to_good(run) for run in adapting]
-    median = float(np.median(reached)) if np.isfinite(np.median(reached)) else float("nan")
-    share = float(np.mean(np.isfinite(reached)))
-    middle = "never" if np.isnan(median) else f"{median:.0f}"
-    worst = min(run[-1].success for run in adapting)
-    below = float(np.mean([fell(run) for run in adapting]))
-    return [f"{middle} ({share:.0%})", f"{worst:.2f}", f"{below:.0%}"]
 
 
 def evaluated_steps(points: Iterable[Point]) -> list[int]:

@@ -21,6 +21,7 @@ import numpy as np
 from ompo_ros.experiments.compare import Gap, Job, compare, point_of
 from ompo_ros.experiments.comparison import Point, read, runs
 from ompo_ros.experiments.comparison_figure import figure
+from ompo_ros.experiments.comparison_tables import markdown
 from ompo_ros.experiments.methods import DRIFTING, Protocol
 from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, make_rehearsal, networks_of, rehearse
 from ompo_ros.files import write_whole
@@ -89,17 +90,15 @@ def recovery(run: Sequence[Point], jump: int) -> float:
 def table(points: Sequence[Point]) -> str:
     """One row per method, in Markdown."""
     heads = ["method", "runs", "success, all episodes", "worst run", "episodes to recover from the jump, each run"]
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    grouped = runs(points)
+    grouped, rows = runs(points), []
     for method in DRIFTING:
         of_method = [run for key, run in grouped.items() if key[1] == method]
         if not of_method:
             continue
         means = [float(np.mean([point.success for point in run])) for run in of_method]
         recovered = ", ".join(f"{recovery(run, JUMP):.0f}" for run in of_method)
-        cells = [method, str(len(of_method)), f"{np.mean(means):.2f}", f"{min(means):.2f}", recovered]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append([method, str(len(of_method)), f"{np.mean(means):.2f}", f"{min(means):.2f}", recovered])
+    return markdown(heads, rows)
 
 
 def report(path: Path) -> str:

@@ -86,3 +86,18 @@ METHODS: Final[Mapping[str, Method]] = {
     "compensation_alone": Method(belief=True, learns=False),
     "belief_alone": Method({"algorithm": "sac", "target_share": 0.0}, belief=True),
 }
+
+PARTS: Final[Mapping[str, tuple[str, str]]] = {
+    "compensation": ("compensation_alone", "shipped"),
+    "learning, compensated": ("ompo_belief", "compensation_alone"),
+    "belief and compensation": ("ompo_belief", "ompo"),
+    "compensation while learning": ("ompo_belief", "ompo_belief_only_sources"),
+    "the target's rows": ("sac_belief", "belief_alone"),
+    "OMPO's objective": ("ompo", "sac"),
+    "OMPO's objective, with a belief": ("ompo_belief", "sac_belief"),
+    "R in the reward": ("ompo", "ompo_no_r"),
+    "R's sign": ("ompo", "ompo_paper_sign"),
+    "weights exp(R / 2)": ("ompo_weighted", "ompo"),
+    "weights exp(R / 2), with a belief": ("ompo_belief_weighted", "ompo_belief"),
+}
+"""What each part of a method adds: a method with it and one without."""

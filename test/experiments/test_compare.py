@@ -19,8 +19,9 @@ from ompo_ros.experiments.comparison import (
     read,
     runs,
     steps_to_good,
-    table,
+    success_at,
 )
+from ompo_ros.experiments.comparison_tables import methods_table, over_gaps, parts_table
 from ompo_ros.experiments.methods import Protocol
 
 PROTOCOL = Protocol(1.0, 1.0, 100, points=(50, 100), reported=(50, 100), episodes=1, fewer_episodes=1)
@@ -124,6 +125,11 @@ def test_a_held_arm_counts_as_no_success_at_every_later_evaluation_and_at_no_oth
     assert by_steps([whole[:1]], [100, 250]) == {100: [0.5]}
 
 
+def test_an_arm_that_is_held_during_an_evaluation_has_no_success_there():
+    run = [point(100, 0.7), point(251, 0.0, held="no way home")]
+    assert [success_at(run, steps) for steps in (100, 150, 250, 500)] == [0.7, None, 0.0, 0.0]
+
+
 def test_curves_begin_with_the_shipped_policy_only_where_it_was_evaluated_before_the_first_step():
     evaluated = [point(0, 0.1, method="shipped"), point(100, 0.9)]
     assert [each.success for each in from_the_shipped_policy(runs(evaluated))["mujoco:creeping", "sac", 0]] == [
@@ -142,15 +148,33 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
     append(path, [point(40, 0.0, method="darc", held="stuck")])
     append(path, [point(250, 0.25, gap="panda_gym:gaps/inexpressible_8")])
     text = report(path)
-    chosen, inexpressible = text.split("inexpressible gaps")
-    assert chosen.startswith("chosen gaps")
-    assert "| sac | 1 |  | 0.25 (0.25 to 0.25) |" in inexpressible
-    assert "| sac | 2 | 0.90 (0.80 to 1.00) | 1.00 (1.00 to 1.00) |" in text
-    assert "| darc | 1 | 0.00 (0.00 to 0.00) |" in text  # nothing after it was held
+    chosen, inexpressible = text.split("## inexpressible gaps")
+    assert chosen.startswith("## chosen gaps")
+    assert "| sac | 1 | 1 | 0.25, 0.25 |" in inexpressible
+    assert "| sac | 2 | 1 | 0.90, 0.90 (0.80 to 1.00) | 1.00, 1.00 (1.00 to 1.00) |" in chosen
+    assert "| darc | 1 | 1 | 0.00, 0.00 |" in chosen  # nothing after it was held
+    assert "| sac | 0.90 1.00 |" in chosen
     assert path.with_suffix(".md").read_text() == text
     assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     assert set(runs(read(path))) >= {("mujoco:creeping", "sac", 0)}
-    assert table(read(path), (100,), ["darc"]).count("\n") == 3
+    assert methods_table(read(path), (100,), ["darc"]).count("\n") == 3
+
+
+def test_what_a_part_adds_is_told_from_pairs_of_the_same_gap_and_seed():
+    with_it = [point(100, 0.9, method="ompo"), point(100, 0.7, method="ompo", seed=1), point(100, 0.2, "ompo", gap="b")]
+    without = [point(0, 0.5, method="shipped"), point(0, 0.0, method="shipped", gap="b"), point(0, 0.1, "sac", seed=7)]
+    text = parts_table([*with_it, *without], [100], {"a part": ("ompo", "shipped"), "nothing": ("ompo", "sac")})
+    assert "| a part | ompo - shipped | 2 | 2 | +0.30 (+0.20 to +0.40) |" in text
+    assert "nothing" not in text
+    assert parts_table(with_it, [100], {"a part": ("ompo", "shipped")}) == ""
+
+
+def test_an_interval_over_gaps_tells_noise_from_an_effect():
+    rng = np.random.default_rng(0)
+    low, high = over_gaps(list(rng.normal(0.0, 0.1, 12)))
+    assert low < 0.0 < high
+    low, high = over_gaps(list(rng.normal(0.2, 0.1, 12)))
+    assert 0.0 < low < 0.2 < high
 
 
 def test_a_gap_is_a_simulator_and_a_domain():
