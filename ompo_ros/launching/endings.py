@@ -63,7 +63,7 @@ def required(what: str, *, may_stop: bool = False) -> Handler:
             return _end("the run is over", context)
         if may_stop and event.returncode == 0:
             return _end(f"{what} was stopped", context)
-        _fail(lambda: f"{what} died")
+        _fail(lambda: ": ".join([f"{what} died", *_said(event)]))
         return []
 
     return ended
@@ -73,6 +73,10 @@ def _fail_if_refused(event: ProcessExited) -> None:
     if event.returncode == REFUSED:
         unknown = "refused its settings; its log says why"
         _fail(lambda: f"{_node(event)}: {_causes.get(event.process_name, unknown)}")
+
+
+def _said(event: ProcessExited) -> list[str]:
+    return [_causes[event.process_name]] if event.process_name in _causes else []
 
 
 def _fail(cause: Callable[[], str]) -> None:

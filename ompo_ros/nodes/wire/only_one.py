@@ -11,9 +11,10 @@ import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from ompo_ros.nodes.wire.absence import LEASE
+
 _DISCOVERY = 1.0  # s to discover a running node
-_LEASE = 5.0  # s after which a killed node's name disappears, set in config/fastdds.xml
-_PATIENCE = _LEASE + 2.0  # s to wait for a name to become free
+_PATIENCE = LEASE + 2.0  # s to wait for a name to become free; a killed node's disappears after its lease
 
 
 class NameTaken(ValueError):

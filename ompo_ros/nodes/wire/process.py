@@ -15,6 +15,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from ompo_ros.nodes.wire.absence import Absence
 from ompo_ros.nodes.wire.only_one import only_one
 from ompo_ros.to_launch import OVER, say
 
@@ -69,16 +70,19 @@ def run(
 ) -> None:
     """Make the node if its name is free, and give it turn after turn until SIGINT, SIGTERM or a shutdown.
 
-    The first signal lets the node finish its turn, and an arm its braking; a second one ends it at once.
+    The first signal lets the node finish its turn, and an arm its braking; a second one ends it at once. A process
+    that was stopped for so long that others have forgotten it ends as after a signal, with exit code 1.
     """
     # Not rclpy's handlers: their thread may wake an executor that the main thread has already freed.
     _on_signals(_interrupt)
     node: AnyNode | None = None
+    absence: Absence | None = None
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         with only_one(make_node.__name__):
             node = make_node()
-        _spin(node, turn, ending_of(node))
+        absence = Absence()
+        _spin(node, turn, ending_of(node), absence)
     except Finished:
         say(OVER)
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -93,9 +97,13 @@ def run(
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+    if absence is not None and absence.forgotten:
+        sys.exit(1)
 
 
-def _spin(node: AnyNode, turn: Callable[[AnyNode, SingleThreadedExecutor], None], ending: Ending) -> None:
+def _spin(
+    node: AnyNode, turn: Callable[[AnyNode, SingleThreadedExecutor], None], ending: Ending, absence: Absence
+) -> None:
     def on_signal(*_: object) -> None:
         _on_signals(_interrupt)
         ending.wind_down()
@@ -103,6 +111,13 @@ def _spin(node: AnyNode, turn: Callable[[AnyNode, SingleThreadedExecutor], None]
     _on_signals(on_signal)
     executor = SingleThreadedExecutor()
     executor.add_node(node)  # once: rclpy.spin_once would do so every time, for half a core
+    while rclpy.ok() and not ending.has_ended and not absence.forgotten:
+        turn(node, executor)
+    if absence.forgotten:
+        node.get_logger().fatal(
+            f"did not run for {absence.longest:.1f} s, after which other nodes have forgotten it: start it again"
+        )
+        ending.wind_down()
     while rclpy.ok() and not ending.has_ended:
         turn(node, executor)
 

@@ -1,7 +1,9 @@
 """A node ends with 0 when asked to stop, at whatever moment it is asked."""
 
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -60,3 +62,30 @@ def test_an_error_while_it_runs_is_not_mistaken_for_a_refusal():
     ended = _end(turning="raise ValueError('a defect')")
     assert ended.returncode == 1
     assert "Traceback" in ended.stderr
+
+
+_TELLS_AND_WAITS = "print('turn', flush=True); executor.spin_once(timeout_sec=0.1)"
+
+
+def test_a_node_that_was_stopped_until_others_forgot_it_ends_and_says_so():
+    script = _NODE.format(making="pass", turning=_TELLS_AND_WAITS)
+    node = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert node.stdout.readline() == "turn\n"
+        for stopped in (2.0, 5.5):
+            assert node.poll() is None
+            node.send_signal(signal.SIGSTOP)
+            time.sleep(stopped)
+            node.send_signal(signal.SIGCONT)
+            time.sleep(1.0)
+        _, said = node.communicate(timeout=30.0)
+    finally:
+        node.kill()
+    assert node.returncode == 1
+    assert "did not run for 5." in said
+    assert "start it again" in said
+
+
+def test_a_turn_that_computes_for_long_is_no_absence():
+    long = "t = time.monotonic()\n    while time.monotonic() - t < 6.0: pass\n    " + _TERMINATE
+    assert _end(turning=long).returncode == 0
