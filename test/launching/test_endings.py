@@ -70,7 +70,7 @@ def test_a_run_manager_that_was_stopped_is_no_run_that_is_over():
 
 def test_what_a_node_said_before_it_ended_is_the_cause():
     say("target_collector-9", b"[FATAL] [1.5] [target_collector]: did not run for 6.0 s\n", 2)
-    with pytest.raises(endings.LaunchFailed, match="the target collector died: did not run for 6.0 s"):
+    with pytest.raises(endings.LaunchFailed, match=r"the target collector died: did not run for 6\.0 s"):
         end(endings.required("the target collector"), "target_collector-9", 1)
 
 
