@@ -54,7 +54,7 @@ def gaps_table(points: Sequence[Point], steps: Sequence[int], order: Sequence[st
         found = [_by_gap({key: run for key, run in grouped.items() if key[1] == method}, count) for count in steps]
         cells = (" ".join(f"{np.mean(each[gap]):.2f}" for each in found if gap in each) for gap in gaps)
         rows.append([method, *cells])
-    return markdown(["method", *gaps], rows)
+    return markdown(["method", *(gap.replace("gaps/", "") for gap in gaps)], rows)
 
 
 def parts_table(points: Sequence[Point], steps: Sequence[int], parts: Parts) -> str:
