@@ -1,14 +1,17 @@
 """How near a belief comes to what targets hide, after 100, 250 and 500 of their steps; the shipped policy explores.
 
-Usage: python benchmarks/belief.py [--gaps 4] [--seed 1]
-Targets: `creeping` in both simulators, then drawn gaps of the expressible kind in order, whether they count or not.
+Usage: python benchmarks/belief.py [--seed 1] [--gaps 8]
+Targets: `creeping` in both simulators, then the benchmark's expressible arms. The last line is one JSON object.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
@@ -23,11 +26,32 @@ from ompo_ros.task.tasks import Task
 
 REPORTED = (100, 250, 500)
 REACH = Task("reach", "dense")
-PARAMETERS = ("payload_mass", "action_gain", "action_bias")
+HEAD = f"{'target':26}  steps    gains   biases  payload, kg  delay right  prediction    prior  s of a core"
 
 
-def follow(simulator: str, domain: Domain, seed: int) -> None:
-    """Fit after every episode, as a run does, and print a line per report."""
+@dataclass(frozen=True)
+class Report:
+    """The worst error of the seven joints, and how well the next step is predicted, in units of the motion."""
+
+    target: str
+    steps: int
+    gains: float
+    biases: float
+    payload: float
+    delay_is_right: bool
+    prediction: float
+    prior: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.target:26}{self.steps:7}{self.gains:9.2f}{self.biases:9.2f}{self.payload:13.2f}"
+            f"{self.delay_is_right!s:>13}{self.prediction:12.2f}{self.prior:9.2f}{self.seconds:13.1f}"
+        )
+
+
+def follow(simulator: str, domain: Domain, seed: int) -> Iterator[Report]:
+    """Fit after every episode, as a run does."""
     rig = make_rig(simulator, domain, REACH, seed)
     rig.collector.player.policy = AgentPolicy(shipped_agent(REACH, seed))
     belief = Belief(REACH, "randomized", seed)
@@ -43,29 +67,45 @@ def follow(simulator: str, domain: Domain, seed: int) -> None:
         spent += time.process_time() - begun
         if belief.target_steps in REPORTED:
             off = np.abs(belief.mean - truth)
-            worst = "  ".join(f"{name} {off[slice_of(name)].max():.3f}" for name in PARAMETERS)
-            error = belief.prediction_error or PredictionError(np.nan, np.nan)
-            sys.stdout.write(
-                f"{domain.name:14} {simulator:9} {belief.target_steps:4} steps  worst error: {worst}  "
-                f"delay {belief.delay} (true {delay})  prediction {error.belief:.3f}, prior {error.prior:.3f}  "
-                f"{spent:.1f} s of a core so far\n"
+            gain, bias, payload = (
+                float(off[slice_of(name)].max()) for name in ("action_gain", "action_bias", "payload_mass")
             )
-            sys.stdout.flush()
+            error = belief.prediction_error or PredictionError(np.nan, np.nan)
+            yield Report(
+                f"{domain.name}, {simulator}",
+                belief.target_steps,
+                gain,
+                bias,
+                payload,
+                belief.delay == delay,
+                error.belief,
+                error.prior,
+                spent,
+            )
         if belief.target_steps >= REPORTED[-1]:
             break
+
+
+def _rounded(report: Report) -> dict[str, object]:
+    return {name: round(value, 3) if isinstance(value, float) else value for name, value in asdict(report).items()}
 
 
 def main() -> None:
     """Measure one target after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gaps", type=int, default=4)
+    parser.add_argument("--gaps", type=int, default=8, help="of the benchmark, in order")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    for simulator in ("mujoco", "panda_gym"):
-        follow(simulator, load_domain("creeping"), arguments.seed)
-    for index in range(arguments.gaps):
-        follow(gaps.simulator_of(index), gaps.draw_gap("expressible", index), arguments.seed)
+    drawn = [(gap.simulator, gap.domain) for gap in gaps.benchmark() if gap.kind == "expressible"][: arguments.gaps]
+    sys.stdout.write(f"{HEAD}\n")
+    reports = []
+    for simulator, domain in [("mujoco", "creeping"), ("panda_gym", "creeping"), *drawn]:
+        for report in follow(simulator, load_domain(domain), arguments.seed):
+            sys.stdout.write(f"{report}\n")
+            sys.stdout.flush()
+            reports.append(_rounded(report))
+    sys.stdout.write(json.dumps({"seed": arguments.seed, "reports": reports}) + "\n")
 
 
 if __name__ == "__main__":
