@@ -1,7 +1,7 @@
 """Notices that this process did not run for so long that other nodes have forgotten it.
 
 A node that does not announce itself for the lease of its participant is dropped by the others. If it then goes on, it
-still takes them for connected, and Fast DDS never tells them its topics again: they neither hear it nor talk to it.
+still takes them for connected, and Fast DDS may never tell them its topics again: they neither hear nor address it.
 """
 
 from __future__ import annotations
