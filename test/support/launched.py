@@ -31,7 +31,10 @@ class Launched:
         return int(re.findall(rf"\[{node}-\d+\]: process started with pid \[(\d+)\]", self.output)[-1])
 
     def end(self, seconds: float = 60.0) -> int:
-        return self.process.wait(seconds)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"not ended after {seconds:g} s:\n{self.output}") from None
 
     def interrupt(self) -> int:
         self.process.send_signal(signal.SIGINT)
