@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ompo_ros.experiments.comparison import Point, append, evaluated_steps, read, runs
+from ompo_ros.experiments.comparison import Point, append, evaluated_steps, read, runs, shared
 from ompo_ros.experiments.comparison_figure import figure
 from ompo_ros.experiments.comparison_tables import gaps_table, methods_table, parts_table
 from ompo_ros.experiments.methods import METHODS, PARTS, Protocol
@@ -172,20 +172,33 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
 
 
 def report(path: Path) -> str:
-    """Draw tables, three per kind of gap, and the figure beside the rows; returns the tables."""
+    """Draw tables, one per task and three per kind of gap, and the figure beside the rows; returns the tables."""
     points = read(path)
+    tasks: dict[str, list[Point]] = {}
     kinds: dict[str, list[Point]] = {}
     for point in points:
-        kinds.setdefault(kind_of(point.gap) or "chosen", []).append(point)
-    text = "\n".join(f"## {kind} gaps\n\n{_tables(kinds[kind])}" for kind in sorted(kinds))
+        kind = kind_of(point.gap)
+        tasks.setdefault(task_of(kind), []).append(point)
+        kinds.setdefault(kind or "chosen", []).append(point)
+    fair = (f"## {task}, gaps and seeds that every method has\n\n{_fair(of)}" for task, of in sorted(tasks.items()))
+    each = (f"## {kind} gaps\n\n{_tables(of)}" for kind, of in sorted(kinds.items()))
+    text = "\n".join([*fair, *each])
     write_whole(path.with_suffix(".md"), text.encode())
     write_whole(path.with_suffix(".png"), figure(points, list(METHODS)))
     return text
 
 
+def _fair(points: Sequence[Point]) -> str:
+    return methods_table(shared(points), _reported(points), list(METHODS))
+
+
+def _reported(points: Sequence[Point]) -> list[int]:
+    return [each for each in evaluated_steps(points) if each in _protocol().reported]
+
+
 def _tables(points: Sequence[Point]) -> str:
     """The tables of one kind of gap, each with a line that says what it holds."""
-    steps = [each for each in evaluated_steps(points) if each in _protocol().reported]
+    steps = _reported(points)
     named = " ".join(f"{each:,}" for each in steps)
     tables = {
         "All gaps and seeds": methods_table(points, steps, list(METHODS)),

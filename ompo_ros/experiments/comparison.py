@@ -95,6 +95,15 @@ def runs(points: Iterable[Point]) -> dict[RunKey, list[Point]]:
     return grouped
 
 
+def shared(points: Sequence[Point]) -> list[Point]:
+    """The points of the gaps and seeds that every method was run on: methods are compared fairly on these alone."""
+    methods: dict[tuple[str, int], set[str]] = {}
+    for point in points:
+        methods.setdefault((point.gap, point.seed), set()).add(point.method)
+    everyone = {point.method for point in points}
+    return [point for point in points if methods[point.gap, point.seed] == everyone]
+
+
 def from_the_shipped_policy(grouped: Mapping[RunKey, Sequence[Point]]) -> dict[RunKey, list[Point]]:
     """The runs that adapt, each begun with the shipped policy's evaluation before the first step, if there is one."""
     begun = {(gap, seed): [run[0]] for (gap, _, seed), run in grouped.items() if run[0].target_steps == 0}

@@ -18,6 +18,7 @@ from ompo_ros.experiments.comparison import (
     interval,
     read,
     runs,
+    shared,
     steps_to_good,
     success_at,
 )
@@ -148,8 +149,10 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
     append(path, [point(40, 0.0, method="darc", held="stuck")])
     append(path, [point(250, 0.25, gap="panda_gym:gaps/inexpressible_8")])
     text = report(path)
-    chosen, inexpressible = text.split("## inexpressible gaps")
-    assert chosen.startswith("## chosen gaps")
+    fair, rest = text.split("## chosen gaps")
+    chosen, inexpressible = rest.split("## inexpressible gaps")
+    assert fair.startswith("## reach, gaps and seeds that every method has")
+    assert "| sac | 1 | 1 | 0.80, 0.80 |" in fair  # seed 0: darc has no other
     assert "| sac | 1 | 1 | 0.25, 0.25 |" in inexpressible
     assert "| sac | 2 | 1 | 0.90, 0.90 (0.80 to 1.00) | 1.00, 1.00 (1.00 to 1.00) |" in chosen
     assert "| darc | 1 | 1 | 0.00, 0.00 |" in chosen  # nothing after it was held
@@ -158,6 +161,11 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
     assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     assert set(runs(read(path))) >= {("mujoco:creeping", "sac", 0)}
     assert methods_table(read(path), (100,), ["darc"]).count("\n") == 3
+
+
+def test_only_gaps_and_seeds_that_every_method_has_are_shared():
+    both = [point(100, 0.9, method="ompo"), point(100, 0.5)]
+    assert shared([*both, point(100, 0.1, seed=1), point(100, 0.2, gap="b")]) == both
 
 
 def test_what_a_part_adds_is_told_from_pairs_of_the_same_gap_and_seed():

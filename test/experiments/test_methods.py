@@ -2,7 +2,7 @@
 
 import pytest
 
-from ompo_ros.experiments.methods import METHODS, Protocol
+from ompo_ros.experiments.methods import METHODS, PARTS, Protocol
 from ompo_ros.experiments.pretrain import node_settings
 
 OWN = {
@@ -40,3 +40,9 @@ def test_reported_points_have_all_episodes_and_are_among_the_evaluated():
     assert {protocol.episodes_at(point) for point in (0, *protocol.reported)} == {protocol.episodes}
     assert protocol.episodes_at(150) == protocol.fewer_episodes
     assert (protocol.pacing.source_budget(100, 10**6), protocol.pacing.target_steps) == (3500, 1000)
+
+
+def test_every_part_is_the_difference_of_two_methods():
+    for method, without in PARTS.values():
+        assert {method, without} <= set(METHODS)
+        assert method != without
