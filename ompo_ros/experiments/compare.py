@@ -17,10 +17,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ompo_ros.experiments.comparison import Point, append, evaluated_steps, read, runs, shared
+from ompo_ros.experiments.comparison import Point, append, evaluated_steps, read, runs
 from ompo_ros.experiments.comparison_figure import figure
-from ompo_ros.experiments.comparison_tables import gaps_table, methods_table, parts_table
-from ompo_ros.experiments.methods import METHODS, PARTS, Protocol
+from ompo_ros.experiments.comparison_tables import (
+    ADDED,
+    WEIGHTS,
+    gaps_table,
+    methods_table,
+    parts_table,
+    shared_table,
+)
+from ompo_ros.experiments.methods import MAIN, METHODS, PARTS, Protocol
 from ompo_ros.experiments.pretrain import node_settings
 from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, networks_of, rehearse
 from ompo_ros.files import write_whole
@@ -172,7 +179,7 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
 
 
 def report(path: Path) -> str:
-    """Draw tables, one per task and three per kind of gap, and the figure beside the rows; returns the tables."""
+    """Draw tables, two per task and three per kind of gap, and the figure beside the rows; returns the tables."""
     points = read(path)
     tasks: dict[str, list[Point]] = {}
     kinds: dict[str, list[Point]] = {}
@@ -180,7 +187,7 @@ def report(path: Path) -> str:
         kind = kind_of(point.gap)
         tasks.setdefault(task_of(kind), []).append(point)
         kinds.setdefault(kind or "chosen", []).append(point)
-    fair = (f"## {task}, gaps and seeds that every method has\n\n{_fair(of)}" for task, of in sorted(tasks.items()))
+    fair = (f"## {task}, gaps and seeds in common\n\n{_fair(of)}" for task, of in sorted(tasks.items()))
     each = (f"## {kind} gaps\n\n{_tables(of)}" for kind, of in sorted(kinds.items()))
     text = "\n".join([*fair, *each])
     write_whole(path.with_suffix(".md"), text.encode())
@@ -189,7 +196,8 @@ def report(path: Path) -> str:
 
 
 def _fair(points: Sequence[Point]) -> str:
-    return methods_table(shared(points), _reported(points), list(METHODS))
+    asked = {"All methods": list(METHODS), "Main methods": MAIN}
+    return "\n".join(f"{title}. {shared_table(points, _reported(points), of)}" for title, of in asked.items())
 
 
 def _reported(points: Sequence[Point]) -> list[int]:
@@ -201,9 +209,9 @@ def _tables(points: Sequence[Point]) -> str:
     steps = _reported(points)
     named = " ".join(f"{each:,}" for each in steps)
     tables = {
-        "All gaps and seeds": methods_table(points, steps, list(METHODS)),
+        f"All gaps and seeds. {WEIGHTS}": methods_table(points, steps, list(METHODS)),
         f"Each gap, mean of its seeds after {named} steps": gaps_table(points, steps, list(METHODS)),
-        "What each part adds to success, on the same gap and seed": parts_table(points, steps, PARTS),
+        f"What each part adds to success, on the same gap and seed. {ADDED}": parts_table(points, steps, PARTS),
     }
     return "\n".join(f"{title}\n\n{table}" for title, table in tables.items() if table)
 

@@ -13,10 +13,12 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 GOOD: Final = 0.95  # success that counts as adapted
-FELL: Final = 0.05  # below a run's own best, at its end
+FELL: Final = 0.05  # below a run's best, at its end
 RESAMPLED: Final = 2_000
+ENOUGH: Final = 6  # gaps for an interval
 RunKey = tuple[str, str, int]  # gap, method, seed
 
 
@@ -49,6 +51,7 @@ class Point:
         return self.gap, self.method, self.seed
 
 
+Runs = Mapping[RunKey, Sequence[Point]]
 _COLUMNS: Final = [
     (each.name, {"int": int, "float": float, "str": str}[str(each.type)]) for each in dataclasses.fields(Point)
 ]
@@ -95,16 +98,22 @@ def runs(points: Iterable[Point]) -> dict[RunKey, list[Point]]:
     return grouped
 
 
-def shared(points: Sequence[Point]) -> list[Point]:
-    """The points of the gaps and seeds that every method was run on: methods are compared fairly on these alone."""
-    methods: dict[tuple[str, int], set[str]] = {}
+def shared(points: Sequence[Point], methods: Sequence[str]) -> list[Point]:
+    """A fair comparison: the gaps and seeds that methods have in common, without a method that would cost a gap."""
+    found: dict[str, set[tuple[str, int]]] = {}
     for point in points:
-        methods.setdefault((point.gap, point.seed), set()).add(point.method)
-    everyone = {point.method for point in points}
-    return [point for point in points if methods[point.gap, point.seed] == everyone]
+        found.setdefault(point.method, set()).add((point.gap, point.seed))
+    gaps = {point.gap for point in points}
+    common, listed = {(point.gap, point.seed) for point in points}, set()
+    for method in methods:
+        left = common & found.get(method, set())
+        if {gap for gap, _ in left} == gaps:
+            common = left
+            listed.add(method)
+    return [point for point in points if point.method in listed and (point.gap, point.seed) in common]
 
 
-def from_the_shipped_policy(grouped: Mapping[RunKey, Sequence[Point]]) -> dict[RunKey, list[Point]]:
+def from_the_shipped_policy(grouped: Runs) -> dict[RunKey, list[Point]]:
     """The runs that adapt, each begun with the shipped policy's evaluation before the first step, if there is one."""
     begun = {(gap, seed): [run[0]] for (gap, _, seed), run in grouped.items() if run[0].target_steps == 0}
     return {key: [*begun.get((key[0], key[2]), []), *run] for key, run in grouped.items() if run[-1].target_steps > 0}
@@ -120,16 +129,32 @@ def interquartile_mean(values: NDArray[np.float64]) -> float:
     return float((ordered * weight).sum() / weight.sum())
 
 
-def interval(by_gap: Mapping[str, Sequence[float]], seed: int = 0) -> tuple[float, float]:
-    """95 % bootstrap interval of the interquartile mean; seeds are resampled within their gap."""
+def gap_means(successes: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
+    """One value per gap, so that a gap with more seeds weighs no more."""
+    return np.array([np.mean(values) for values in successes.values()])
+
+
+def interval(successes: Mapping[str, Sequence[float]], seed: int = 0) -> tuple[float, float] | None:
+    """95 % bootstrap interval of the gaps' interquartile mean, of gaps and then seeds drawn; None with few gaps."""
+    count = len(successes)
+    if count < ENOUGH:
+        return None
     rng = np.random.default_rng(seed)
-    groups = [np.asarray(values) for values in by_gap.values()]
-    means = [
-        interquartile_mean(np.concatenate([rng.choice(group, len(group)) for group in groups]))
-        for _ in range(RESAMPLED)
-    ]
-    low, high = np.quantile(means, (0.025, 0.975))
+    seeds = [rng.choice(values, (RESAMPLED, count, len(values))).mean(axis=2) for values in successes.values()]
+    gaps = rng.integers(count, size=(1, RESAMPLED, count))
+    drawn = np.take_along_axis(np.stack(seeds), gaps, axis=0)[0]
+    low, high = np.quantile([interquartile_mean(values) for values in drawn], (0.025, 0.975))
     return float(low), float(high)
+
+
+def student_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """95 % interval of the gaps' mean by Student's t: a bootstrap of so few is too narrow; None with few gaps."""
+    count = len(values)
+    if count < ENOUGH:
+        return None
+    half = float(stdtrit(count - 1, 0.975) * np.std(values, ddof=1) / np.sqrt(count))
+    mean = float(np.mean(values))
+    return mean - half, mean + half
 
 
 def success_at(run: Sequence[Point], steps: int) -> float | None:
@@ -141,13 +166,18 @@ def success_at(run: Sequence[Point], steps: int) -> float | None:
     return 0.0 if run[-1].held and held_after <= steps else None
 
 
+def success_after(run: Sequence[Point], steps: int) -> float | None:
+    """Success after some steps; a policy that never adapts has the same after any."""
+    return run[-1].success if run[-1].target_steps == 0 and not run[-1].held else success_at(run, steps)
+
+
 def steps_to_good(run: Sequence[Point]) -> float:
     """Target steps after which a run first reached `GOOD`; infinite if never."""
     return next((float(point.target_steps) for point in run if point.success >= GOOD), float("inf"))
 
 
 def fell(run: Sequence[Point]) -> bool:
-    """Whether a run ended below its own best of the evaluations with as many episodes as its last."""
+    """Whether a run ended below its best of the evaluations with as many episodes as its last."""
     fair = [point.success for point in run if point.episodes >= run[-1].episodes]
     return run[-1].success < max(fair) - FELL - 1e-9
 
@@ -157,11 +187,23 @@ def evaluated_steps(points: Iterable[Point]) -> list[int]:
     return sorted({point.target_steps for point in points if not point.held})
 
 
-def by_steps(of_method: Sequence[Sequence[Point]], evaluated: Iterable[int]) -> dict[int, list[float]]:
-    """Success of the runs that were evaluated at each of the steps; one whose arm was held counts 0 from there on."""
-    found = {steps: [success_at(run, steps) for run in of_method] for steps in evaluated}
-    known = {steps: [success for success in values if success is not None] for steps, values in found.items()}
-    return {steps: values for steps, values in known.items() if values}
+def by_gap(of_method: Runs, steps: int) -> dict[str, list[float]]:
+    """Each gap's success after some steps, of the seeds that were evaluated there."""
+    found: dict[str, list[float]] = {}
+    for (gap, _, _), run in of_method.items():
+        success = success_after(run, steps)
+        if success is not None:
+            found.setdefault(gap, []).append(success)
+    return found
+
+
+def by_steps(of_method: Runs, evaluated: Iterable[int]) -> dict[int, list[float]]:
+    """Success at each of the steps: the gaps' means, or the seeds of a gap that is alone."""
+    alone = len({gap for gap, _, _ in of_method}) == 1
+    found = {steps: by_gap(of_method, steps) for steps in evaluated}
+    return {
+        steps: next(iter(gaps.values())) if alone else gap_means(gaps).tolist() for steps, gaps in found.items() if gaps
+    }
 
 
 def as_arrays(found: Mapping[int, Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -28,7 +28,8 @@ def figure(points: Sequence[Point], order: Sequence[str]) -> bytes:
         _draw(each, title, [point for point in points if point.gap in gaps], methods)
     lines = {str(line.get_label()): line for each in axes for line in each.get_lines()}
     axes[0].axis("off")
-    axes[0].legend(lines.values(), lines.keys(), loc="center", title="success: interquartile mean, quartiles")
+    title = "success: interquartile mean, quartiles\n(of gaps' means, or of one gap's seeds)"
+    axes[0].legend(lines.values(), lines.keys(), loc="center", title=title)
     image = io.BytesIO()
     drawn.savefig(image, format="png", dpi=110)
     return image.getvalue()
@@ -55,7 +56,7 @@ def _place(gap: str) -> tuple[str, int, str]:
 def _draw(axes: Axes, title: str, points: Sequence[Point], methods: Sequence[str]) -> None:
     adapting = from_the_shipped_policy(runs(points))
     for number, method in enumerate(methods):
-        of_method = [run for (_, name, _), run in adapting.items() if name == method]
+        of_method = {key: run for key, run in adapting.items() if key[1] == method}
         if of_method:
             steps, mean, low, high = as_arrays(by_steps(of_method, evaluated_steps(points)))
             color = f"C{number % 10}"

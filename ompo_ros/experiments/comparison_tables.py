@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ompo_ros.experiments.comparison import (
+    ENOUGH,
     FELL,
     GOOD,
-    RESAMPLED,
     Point,
-    RunKey,
+    Runs,
+    by_gap,
     fell,
+    from_the_shipped_policy,
+    gap_means,
     interquartile_mean,
     interval,
     runs,
+    shared,
     steps_to_good,
-    success_at,
+    student_interval,
+    success_after,
 )
 
-Runs = Mapping[RunKey, Sequence[Point]]
 Parts = Mapping[str, tuple[str, str]]
+WEIGHTS = "Medians and interquartile means (IQM) are of the gaps, each the mean of its seeds."
+ADDED = f"(95 %) is Student's interval; with fewer than {ENOUGH} gaps the lowest and highest follow instead."
 
 
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -31,17 +36,35 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]]) + "\n"
 
 
+def shared_table(points: Sequence[Point], steps: Sequence[int], methods: Sequence[str]) -> str:
+    """The methods on the gaps and seeds they have in common, below a line that says which and who was left out."""
+    found = shared(points, methods)
+    if not found:
+        return "None of them has every gap.\n"
+    seeds: dict[str, set[int]] = {}
+    for point in found:
+        seeds.setdefault(point.gap, set()).add(point.seed)
+    fewest, most = min(map(len, seeds.values())), max(map(len, seeds.values()))
+    listed, present = {point.method for point in found}, {point.method for point in points}
+    missing = ", ".join(method for method in methods if method in present - listed)
+    says = f"Gaps: {len(seeds)}. Seeds of each: {fewest if fewest == most else f'{fewest} to {most}'}. {WEIGHTS}"
+    says += f" Left out, as they lack a gap or its seeds: {missing}." if missing else ""
+    return f"{says}\n\n{methods_table(found, steps, methods)}"
+
+
 def methods_table(points: Sequence[Point], steps: Sequence[int], order: Sequence[str]) -> str:
     """One row per method: medians, interquartile means with intervals, and the worst run."""
     grouped = runs(points)
+    begun = from_the_shipped_policy(grouped)
     heads = ["method", "runs", "gaps", *(f"after {count:,}: median, IQM (95 %)" for count in steps)]
-    heads += [f"steps to {GOOD:.0%} (median, reached by)", "worst end", f"ended {FELL * 100:.0f} points below own best"]
+    heads += [f"steps to {GOOD:.0%} (median of gaps, runs that reached it)", "worst end"]
+    heads += [f"ended {FELL * 100:.0f} points below own best or shipped"]
     rows = []
     for method in _present(grouped, order):
-        of_method = {key: run for key, run in grouped.items() if key[1] == method}
+        of_method = _of(grouped, method)
         cells = [method, str(len(of_method)), str(len({gap for gap, _, _ in of_method}))]
-        cells += [_success_cell(_by_gap(of_method, count)) for count in steps]
-        rows.append([*cells, *_run_cells(list(of_method.values()))])
+        cells += [_success_cell(by_gap(of_method, count)) for count in steps]
+        rows.append([*cells, *_run_cells(of_method, _of(begun, method))])
     return markdown(heads, rows)
 
 
@@ -51,7 +74,7 @@ def gaps_table(points: Sequence[Point], steps: Sequence[int], order: Sequence[st
     gaps = list(dict.fromkeys(point.gap for point in points))
     rows = []
     for method in _present(grouped, order):
-        found = [_by_gap({key: run for key, run in grouped.items() if key[1] == method}, count) for count in steps]
+        found = [by_gap(_of(grouped, method), count) for count in steps]
         cells = (" ".join(f"{np.mean(each[gap]):.2f}" for each in found if gap in each) for gap in gaps)
         rows.append([method, *cells])
     return markdown(["method", *(gap.replace("gaps/", "") for gap in gaps)], rows)
@@ -62,11 +85,11 @@ def parts_table(points: Sequence[Point], steps: Sequence[int], parts: Parts) -> 
     grouped = runs(points)
     rows = []
     for part, (method, without) in parts.items():
-        pairs = {
-            key: (run, grouped[key[0], without, key[2]])
-            for key, run in grouped.items()
-            if key[1] == method and (key[0], without, key[2]) in grouped
-        }
+        pairs = [
+            (key[0], run, grouped[key[0], without, key[2]])
+            for key, run in _of(grouped, method).items()
+            if (key[0], without, key[2]) in grouped
+        ]
         if pairs:
             gaps = {gap for gap, _, _ in pairs}
             cells = [_added_cell(pairs, count) for count in steps]
@@ -75,70 +98,55 @@ def parts_table(points: Sequence[Point], steps: Sequence[int], parts: Parts) -> 
     return markdown(heads, rows) if rows else ""
 
 
-def over_gaps(differences: Sequence[float], seed: int = 0) -> tuple[float, float]:
-    """95 % bootstrap interval of a mean over gaps, which are resampled."""
-    values: NDArray[np.float64] = np.asarray(differences)
-    drawn = np.random.default_rng(seed).choice(values, (RESAMPLED, len(values)))
-    low, high = np.quantile(drawn.mean(axis=1), (0.025, 0.975))
-    return float(low), float(high)
-
-
 def _present(grouped: Runs, order: Sequence[str]) -> list[str]:
-    return [method for method in order if any(key[1] == method for key in grouped)]
+    return [method for method in order if _of(grouped, method)]
 
 
-def _by_gap(of_method: Runs, steps: int) -> dict[str, list[float]]:
-    by_gap: dict[str, list[float]] = {}
-    for (gap, _, _), run in of_method.items():
-        success = _success(run, steps)
-        if success is not None:
-            by_gap.setdefault(gap, []).append(success)
-    return by_gap
+def _of(grouped: Runs, method: str) -> Runs:
+    return {key: run for key, run in grouped.items() if key[1] == method}
 
 
-def _success(run: Sequence[Point], steps: int) -> float | None:
-    """Success after some steps; a policy that never adapts has the same after any."""
-    return run[-1].success if run[-1].target_steps == 0 and not run[-1].held else success_at(run, steps)
-
-
-def _success_cell(by_gap: Mapping[str, Sequence[float]]) -> str:
-    """An interval needs a gap with several seeds."""
-    if not by_gap:
+def _success_cell(successes: Mapping[str, Sequence[float]]) -> str:
+    if not successes:
         return ""
-    values = np.concatenate(list(by_gap.values()))
-    cell = f"{np.median(values):.2f}, {interquartile_mean(values):.2f}"
-    if max(map(len, by_gap.values())) == 1:
-        return cell
-    low, high = interval(by_gap)
-    return f"{cell} ({low:.2f} to {high:.2f})"
+    means = gap_means(successes)
+    cell = f"{np.median(means):.2f}, {interquartile_mean(means):.2f}"
+    found = interval(successes)
+    return f"{cell} ({found[0]:.2f} to {found[1]:.2f})" if found else cell
 
 
-def _added_cell(pairs: Mapping[RunKey, tuple[Sequence[Point], Sequence[Point]]], steps: int) -> str:
-    by_gap: dict[str, list[float]] = {}
-    for (gap, _, _), (run, without) in pairs.items():
-        success, less = _success(run, steps), _success(without, steps)
+def _added_cell(pairs: Iterable[tuple[str, Sequence[Point], Sequence[Point]]], steps: int) -> str:
+    added: dict[str, list[float]] = {}
+    for gap, run, without in pairs:
+        success, less = success_after(run, steps), success_after(without, steps)
         if success is not None and less is not None:
-            by_gap.setdefault(gap, []).append(success - less)
-    if not by_gap:
+            added.setdefault(gap, []).append(success - less)
+    if not added:
         return ""
-    differences = [float(np.mean(values)) for values in by_gap.values()]
-    if len(differences) == 1:
-        return f"{differences[0]:+.2f}"
-    low, high = over_gaps(differences)
-    return f"{np.mean(differences):+.2f} ({low:+.2f} to {high:+.2f})"
+    differences = gap_means(added).tolist()
+    cell, found = _signed(np.mean(differences)), student_interval(differences)
+    if found:
+        return f"{cell} ({_signed(found[0])} to {_signed(found[1])})"
+    return f"{cell} (from {_signed(min(differences))} to {_signed(max(differences))})" if len(differences) > 1 else cell
 
 
-def _run_cells(of_method: Sequence[Sequence[Point]]) -> list[str]:
-    adapting = [run for run in of_method if run[-1].target_steps > 0]
-    if not adapting:
+def _signed(value: float) -> str:
+    text = f"{value:+.2f}"
+    return text if float(text) else "0.00"
+
+
+def _run_cells(of_method: Runs, begun: Runs) -> list[str]:
+    """How the runs that adapt ended; `begun` has them with the shipped policy's evaluation in front."""
+    if not begun:
         return ["", "", ""]
-    reached = [steps_to_good(run) for run in adapting]
-    middle = float(np.median(reached))
-    share = float(np.mean(np.isfinite(reached)))
-    worst = min(run[-1].success for run in adapting)
-    below = float(np.mean([fell(run) for run in adapting]))
+    reached: dict[str, list[float]] = {}
+    for key in begun:
+        reached.setdefault(key[0], []).append(steps_to_good(of_method[key]))
+    middle = float(np.median([np.median(steps) for steps in reached.values()]))
+    share = np.mean([np.isfinite(steps) for of_gap in reached.values() for steps in of_gap])
+    below = np.mean([fell(run) for run in begun.values()])
     return [
         f"{middle:.0f} ({share:.0%})" if np.isfinite(middle) else f"never ({share:.0%})",
-        f"{worst:.2f}",
+        f"{min(run[-1].success for run in begun.values()):.2f}",
         f"{below:.0%}",
     ]

@@ -89,15 +89,17 @@ def recovery(run: Sequence[Point], jump: int) -> float:
 
 def table(points: Sequence[Point]) -> str:
     """One row per method, in Markdown."""
-    heads = ["method", "runs", "success, all episodes", "worst run", "episodes to recover from the jump, each run"]
+    heads = ["method", "runs", "success, all episodes", "worst run", f"worst {BLOCK} episodes"]
+    heads += ["episodes to recover from the jump, each run"]
     grouped, rows = runs(points), []
     for method in DRIFTING:
         of_method = [run for key, run in grouped.items() if key[1] == method]
         if not of_method:
             continue
         means = [float(np.mean([point.success for point in run])) for run in of_method]
-        recovered = ", ".join(f"{recovery(run, JUMP):.0f}" for run in of_method)
-        rows.append([method, str(len(of_method)), f"{np.mean(means):.2f}", f"{min(means):.2f}", recovered])
+        cells = [method, str(len(of_method)), f"{np.mean(means):.2f}", f"{min(means):.2f}"]
+        cells += [f"{min(point.success for run in of_method for point in run):.1f}"]
+        rows.append([*cells, ", ".join(f"{recovery(run, JUMP):.0f}" for run in of_method)])
     return markdown(heads, rows)
 
 

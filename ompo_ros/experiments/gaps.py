@@ -51,7 +51,7 @@ def make_rig(simulator: str, domain: Domain, task: Task, seed: int) -> Rig:
     """The stand-in of a candidate and its collector."""
     robot = load_robot("panda")
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
-    return Rig(arm, Collector(robot, task, seed=seed))
+    return Rig(arm, Collector(robot, task, seed=seed, cube_rest_time=0.0))
 
 
 def train_alone(rig: Rig, agent: Agent) -> tuple[float, int]:

@@ -87,6 +87,9 @@ METHODS: Final[Mapping[str, Method]] = {
     "belief_alone": Method({"algorithm": "sac", "target_share": 0.0}, belief=True),
 }
 
+MAIN: Final = ("shipped", "compensation_alone", "ompo_belief", "sac_belief", "ompo", "sac", "wsrl", "rlpd")
+"""The methods that are run with more seeds than the others."""
+
 PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "compensation": ("compensation_alone", "shipped"),
     "learning, compensated": ("ompo_belief", "compensation_alone"),

@@ -3,13 +3,14 @@
 Usage: python -m ompo_ros.experiments.pretrain [--task reach|push] [--updates N] [--seed N] [--out FILE]
        python -m ompo_ros.experiments.pretrain [--task reach|push] --measure FILE
 
-Reach is learned by SAC. Push is taught by a script, and continues where an interrupted command stopped.
+Reach is learned by SAC. Push is taught by a script, and continues where the same command was interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import shutil
 import sys
 import warnings
@@ -20,6 +21,7 @@ import numpy as np
 import yaml
 
 from ompo_ros.experiments.teaching import Taught, half_taught, without_normalizer
+from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent, Config, checkpoint, make_agent
 from ompo_ros.learning.pretrained import load_networks, save_networks
 from ompo_ros.resources import settings_path
@@ -37,6 +39,7 @@ PUSH_ARMS = 32
 PUSH_UPDATES = 20  # to STEPS of every arm
 LESSONS = 0.8  # share of the updates that teach the actor; the others teach the critics
 CHECKPOINT_PERIOD = 2_000  # updates
+ASKED = "asked.json"  # beside the checkpoints: what the run that they are of was asked for
 PRETRAINING: dict[str, float | str] = {
     "algorithm": "sac",
     "setting": "stationary",
@@ -50,6 +53,10 @@ TEACHING = {
     "normalize_obs": True,  # a push needs centimetres, a tenth of what positions vary by
     "initial_temperature": 0.003,  # stays: entropy must not outweigh the cube, since taught actions are often extreme
 }
+
+
+class OtherRun(ValueError):
+    """Checkpoints of a run that was asked for something else; the message says what to do."""
 
 
 def node_settings(node: str, task: str = "reach") -> dict[str, Any]:
@@ -82,6 +89,7 @@ def train_reach(updates: int, seed: int) -> Agent:
 
 def train_push(updates: int, seed: int, folder: Path, period: int = CHECKPOINT_PERIOD) -> Agent:
     """Teach actor, then critics, in the randomized source within the arm's limits; checkpoints go to `folder`."""
+    _keep_asked(folder, {"updates": updates, "seed": seed})
     env = PandaVectorEnv(PUSH_ARMS, "push", "dense", "randomized", threads=1, limits=load_robot("panda"))
     sizes = env.contract.observation_size, env.contract.action_size
     config = learner_config(**TEACHING)
@@ -97,6 +105,25 @@ def train_push(updates: int, seed: int, folder: Path, period: int = CHECKPOINT_P
         if agent.updates % period == 0:
             checkpoint.save(agent, folder, keep=1)
     return without_normalizer(agent, learner_config())
+
+
+def _keep_asked(folder: Path, asked: dict[str, int]) -> None:
+    """Refuse checkpoints of another request: its number of updates decides which of them are lessons."""
+    if checkpoint.list_checkpoints(folder) and (kept := _kept(folder)) != asked:
+        was = " ".join(f"--{name} {value}" for name, value in kept.items()) or "options that are not known"
+        raise OtherRun(
+            f"{folder} holds checkpoints of a run with {was}: give the same to continue it, choose another --out, "
+            "or remove the folder to begin anew"
+        )
+    write_whole(folder / ASKED, json.dumps(asked).encode())
+
+
+def _kept(folder: Path) -> dict[str, int]:
+    try:
+        kept = json.loads((folder / ASKED).read_text())
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
 
 
 def trained(task: str, file: Path) -> Agent:
@@ -141,6 +168,10 @@ def measure(agent: Agent, task: str) -> None:
         sys.stdout.write(f"panda_gym {'nominal':11} {rate:.0%} of 100 episodes\n")
 
 
+def _train(task: str, updates: int, seed: int, checkpoints: Path) -> Agent:
+    return train_push(updates, seed, checkpoints) if task == "push" else train_reach(updates, seed)
+
+
 def main() -> None:
     """Train and save, or load; then measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -157,9 +188,10 @@ def main() -> None:
         updates = given.updates or TOTAL_UPDATES[given.task]
         out.parent.mkdir(parents=True, exist_ok=True)
         checkpoints = out.with_suffix(".checkpoints")
-        agent = (
-            train_reach(updates, given.seed) if given.task == "reach" else train_push(updates, given.seed, checkpoints)
-        )
+        try:
+            agent = _train(given.task, updates, given.seed, checkpoints)
+        except OtherRun as error:
+            sys.exit(str(error))
         save_networks(agent, out)
         shutil.rmtree(checkpoints, ignore_errors=True)
     measure(agent, given.task)

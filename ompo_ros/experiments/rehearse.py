@@ -179,7 +179,7 @@ def make_rehearsal(
     env = PandaVectorEnv(ARMS, task.name, task.reward, SOURCE_DOMAIN, threads=1, limits=robot)
     sources = Sources(env, seed, Belief(task, SOURCE_DOMAIN, seed) if belief else None)
     arm = make_stand_in(simulator, domain, task, robot, seed=seed, command_timeout=0.5)
-    return Rig(arm, Collector(robot, task, seed=seed, scripted=scripted)), agent, sources
+    return Rig(arm, Collector(robot, task, seed=seed, scripted=scripted, cube_rest_time=0.0)), agent, sources
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ompo_ros.experiments.compare import Gap, Job, missing, play, report
 from ompo_ros.experiments.comparison import (
+    ENOUGH,
     Point,
     append,
     by_steps,
@@ -20,9 +21,10 @@ from ompo_ros.experiments.comparison import (
     runs,
     shared,
     steps_to_good,
+    student_interval,
     success_at,
 )
-from ompo_ros.experiments.comparison_tables import methods_table, over_gaps, parts_table
+from ompo_ros.experiments.comparison_tables import methods_table, parts_table, shared_table
 from ompo_ros.experiments.methods import Protocol
 
 PROTOCOL = Protocol(1.0, 1.0, 100, points=(50, 100), reported=(50, 100), episodes=1, fewer_episodes=1)
@@ -100,13 +102,26 @@ def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end():
     assert interquartile_mean(values) == pytest.approx((0.25 * 0.0 + 0.5 + 0.25 * 1.0) / 1.5)
 
 
-def test_intervals_hold_the_mean_and_narrow_with_seeds():
+def test_intervals_are_of_gaps_even_with_one_seed_each():
+    low, high = interval({str(gap): [gap / 10] for gap in range(11)})
+    assert low < 0.4
+    assert high > 0.6
+
+
+def test_intervals_are_of_seeds_within_gaps_too():
+    same = {str(gap): [0.7, 0.7] for gap in range(ENOUGH)}
+    assert interval(same) == pytest.approx((0.7, 0.7))
+    low, high = interval({gap: [0.4, 1.0] for gap in same})
+    assert low < 0.65
+    assert high > 0.75
+
+
+def test_intervals_narrow_with_gaps_and_are_not_told_of_few():
     rng = np.random.default_rng(0)
-    few, many = ({"a": rng.uniform(0, 1, n), "b": rng.uniform(0, 1, n)} for n in (3, 60))
+    few, many = ({str(gap): rng.uniform(0, 1, 2) for gap in range(count)} for count in (ENOUGH, 60))
     (low, high), (lower, upper) = interval(few), interval(many)
-    assert low < high
     assert upper - lower < high - low
-    assert interval({"a": [0.7, 0.7]}) == (0.7, 0.7)
+    assert interval(dict(list(few.items())[1:])) is None
 
 
 def test_how_a_run_ended_is_told():
@@ -118,12 +133,31 @@ def test_how_a_run_ended_is_told():
     assert not fell([point(250, 1.0, episodes=25), point(500, 0.94)])  # fewer episodes flatter
 
 
+@pytest.mark.parametrize(("episodes", "share"), [(50, "100%"), (25, "0%")])
+def test_a_run_that_ends_below_the_shipped_policy_fell_if_that_had_as_many_episodes(episodes, share):
+    rows = [point(0, 0.5, method="shipped", episodes=episodes), point(100, 0.2), point(250, 0.2)]
+    assert f"| 0.20 | {share} |" in methods_table(rows, [250], ["sac"])
+
+
+def test_a_gap_weighs_the_same_with_one_seed_or_with_three():
+    many = [point(100, 0.0, seed=seed, gap="a") for seed in range(3)]
+    text = methods_table([*many, point(100, 1.0, gap="b")], [100], ["sac"])
+    assert "| sac | 4 | 2 | 0.50, 0.50 |" in text
+    assert by_steps(runs([*many, point(100, 1.0, gap="b")]), [100]) == {100: [0.0, 1.0]}
+
+
+def test_steps_to_95_are_the_median_of_the_gaps_medians():
+    slow = [point(500, 1.0, seed=seed, gap="a") for seed in range(3)]
+    rows = [*slow, point(100, 1.0, gap="b"), point(100, 1.0, gap="c"), point(500, 0.5, gap="d")]
+    assert "| 300 (83%) |" in methods_table(rows, [500], ["sac"])
+
+
 def test_a_held_arm_counts_as_no_success_at_every_later_evaluation_and_at_no_other_step():
     whole = [point(100, 0.5), point(250, 1.0)]
     held = [point(100, 0.7, seed=1), point(151, 0.0, seed=1, held="no way home")]
     assert evaluated_steps([*whole, *held]) == [100, 250]
-    assert by_steps([whole, held], [100, 250]) == {100: [0.5, 0.7], 250: [1.0, 0.0]}
-    assert by_steps([whole[:1]], [100, 250]) == {100: [0.5]}
+    assert by_steps(runs([*whole, *held]), [100, 250]) == {100: [0.5, 0.7], 250: [1.0, 0.0]}
+    assert by_steps(runs(whole[:1]), [100, 250]) == {100: [0.5]}
 
 
 def test_an_arm_that_is_held_during_an_evaluation_has_no_success_there():
@@ -147,14 +181,16 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
         append(path, [point(0, 0.1, method="shipped", seed=seed)])
         append(path, [point(100, success, seed=seed), point(250, 1.0, seed=seed)])
     append(path, [point(40, 0.0, method="darc", held="stuck")])
-    append(path, [point(250, 0.25, gap="panda_gym:gaps/inexpressible_8")])
+    for seed in range(2):
+        append(path, [point(0, 0.2, method="shipped", seed=seed, gap="panda_gym:gaps/inexpressible_8")])
+        append(path, [point(250, 0.25, seed=seed, gap="panda_gym:gaps/inexpressible_8")])
     text = report(path)
     fair, rest = text.split("## chosen gaps")
     chosen, inexpressible = rest.split("## inexpressible gaps")
-    assert fair.startswith("## reach, gaps and seeds that every method has")
-    assert "| sac | 1 | 1 | 0.80, 0.80 |" in fair  # seed 0: darc has no other
-    assert "| sac | 1 | 1 | 0.25, 0.25 |" in inexpressible
-    assert "| sac | 2 | 1 | 0.90, 0.90 (0.80 to 1.00) | 1.00, 1.00 (1.00 to 1.00) |" in chosen
+    assert fair.startswith("## reach, gaps and seeds in common")
+    assert fair.count("| sac | 4 | 2 | 0.90, 0.90 | 0.62, 0.62 |") == 2  # of all methods and of the main ones
+    assert "| sac | 2 | 1 | 0.25, 0.25 |" in inexpressible
+    assert "| sac | 2 | 1 | 0.90, 0.90 | 1.00, 1.00 |" in chosen
     assert "| darc | 1 | 1 | 0.00, 0.00 |" in chosen  # nothing after it was held
     assert "| sac | 0.90 1.00 |" in chosen
     assert path.with_suffix(".md").read_text() == text
@@ -165,24 +201,50 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
 
 def test_only_gaps_and_seeds_that_every_method_has_are_shared():
     both = [point(100, 0.9, method="ompo"), point(100, 0.5)]
-    assert shared([*both, point(100, 0.1, seed=1), point(100, 0.2, gap="b")]) == both
+    assert shared([*both, point(100, 0.1, seed=1)], ["ompo", "sac"]) == both
+
+
+def test_a_method_without_all_gaps_or_without_a_common_seed_is_left_out_and_named():
+    whole = [point(100, 0.5, method, gap=gap) for method in ("ompo", "sac") for gap in ("a", "b")]
+    lacking = [point(100, 0.5, "darc", gap="a"), *(point(100, 0.5, "wsrl", seed=7, gap=gap) for gap in ("a", "b"))]
+    methods = ["darc", "ompo", "rlpd", "sac", "wsrl"]
+    assert shared([*whole, *lacking], methods) == whole
+    text = shared_table([*whole, *lacking], [100], methods)
+    assert text.startswith("Gaps: 2. Seeds of each: 1.")
+    assert "Left out, as they lack a gap or its seeds: darc, wsrl." in text
+    assert "| sac | 2 | 2 | 0.50, 0.50 |" in text
+    assert shared_table([*whole, *lacking], [100], ["darc"]) == "None of them has every gap.\n"
+
+
+def test_fewer_methods_share_more_seeds():
+    rows = [point(100, 0.5, method, seed) for method in ("ompo", "sac") for seed in range(3)]
+    rows += [point(100, 0.5, method, gap="b") for method in ("ompo", "sac", "darc")]
+    text = shared_table([*rows, point(100, 0.5, "darc")], [100], ["ompo", "sac"])
+    assert text.startswith("Gaps: 2. Seeds of each: 1 to 3.")
+    assert "Left out" not in text
 
 
 def test_what_a_part_adds_is_told_from_pairs_of_the_same_gap_and_seed():
     with_it = [point(100, 0.9, method="ompo"), point(100, 0.7, method="ompo", seed=1), point(100, 0.2, "ompo", gap="b")]
-    without = [point(0, 0.5, method="shipped"), point(0, 0.0, method="shipped", gap="b"), point(0, 0.1, "sac", seed=7)]
+    without = [point(0, 0.5, method="shipped"), point(0, 0.2, method="shipped", gap="b"), point(0, 0.1, "sac", seed=7)]
     text = parts_table([*with_it, *without], [100], {"a part": ("ompo", "shipped"), "nothing": ("ompo", "sac")})
-    assert "| a part | ompo - shipped | 2 | 2 | +0.30 (+0.20 to +0.40) |" in text
+    assert "| a part | ompo - shipped | 2 | 2 | +0.20 (from 0.00 to +0.40) |" in text
     assert "nothing" not in text
     assert parts_table(with_it, [100], {"a part": ("ompo", "shipped")}) == ""
 
 
-def test_an_interval_over_gaps_tells_noise_from_an_effect():
+def test_what_a_part_adds_on_enough_gaps_has_students_interval():
+    with_it = [point(100, gap / 10, "ompo", gap=str(gap)) for gap in range(8)]
+    without = [point(0, 0.0, "shipped", gap=str(gap)) for gap in range(8)]
+    text = parts_table([*with_it, *without], [100], {"a part": ("ompo", "shipped")})
+    assert "| 8 | 8 | +0.35 (+0.15 to +0.55) |" in text  # 2.365 * 0.2449 / sqrt(8)
+
+
+def test_students_interval_misses_the_truth_once_in_twenty():
     rng = np.random.default_rng(0)
-    low, high = over_gaps(list(rng.normal(0.0, 0.1, 12)))
-    assert low < 0.0 < high
-    low, high = over_gaps(list(rng.normal(0.2, 0.1, 12)))
-    assert 0.0 < low < 0.2 < high
+    found = [student_interval(rng.normal(0.1, 0.1, ENOUGH)) for _ in range(2_000)]
+    assert 0.03 < np.mean([not low < 0.1 < high for low, high in found]) < 0.07
+    assert student_interval([0.1] * (ENOUGH - 1)) is None
 
 
 def test_a_gap_is_a_simulator_and_a_domain():

@@ -31,4 +31,9 @@ def test_recovery_is_counted_from_the_jump():
 
 def test_the_table_has_a_row_for_each_method_that_was_run():
     rows = [point(500, 0.5, method="ompo"), point(500, 1.0, method="ompo", seed=1)]
-    assert "| ompo | 2 | 0.75 | 0.50 | nan, nan |" in table(rows)
+    assert "| ompo | 2 | 0.75 | 0.50 | 0.5 | nan, nan |" in table(rows)
+
+
+def test_the_table_has_the_worst_ten_episodes_of_any_run():
+    rows = [point(500, 0.9), point(1000, 0.3), point(500, 0.8, seed=1), point(1000, 0.4, seed=1)]
+    assert "| sac | 2 | 0.60 | 0.60 | 0.3 |" in table(rows)
