@@ -23,6 +23,7 @@ from ompo_ros.launching.nodes import (
     rehearse,
     robot_namespace,
     stay_on_this_machine,
+    without_people,
 )
 from ompo_ros.run_id import new_run_id
 
@@ -65,6 +66,7 @@ def nodes(values: Values) -> list[Node]:
         "dry_run": values["dry_run"] == "true",
         "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep(values),
+        **without_people(values),
     }
     ended = endings.required("the policy controller", may_stop=True)
     controller = node("policy_controller", values, parameters, on_exit=ended)

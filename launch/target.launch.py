@@ -6,7 +6,7 @@ from launch import LaunchDescription
 from launch_ros.actions import Node
 
 from ompo_ros.launching import endings
-from ompo_ros.launching.nodes import Values, chosen, lockstep, node, part, robot_namespace
+from ompo_ros.launching.nodes import Values, chosen, lockstep, node, part, robot_namespace, without_people
 from ompo_ros.launching.run_start import folder_of
 
 ARGUMENTS = (
@@ -36,6 +36,7 @@ def start(values: Values) -> list[Node]:
         "robot_namespace": robot_namespace(values),
         "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep(values),
+        **without_people(values),
         "enabled": False,
         "seed": int(values["seed"]),
     }

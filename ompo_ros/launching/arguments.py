@@ -47,7 +47,7 @@ ARGUMENTS = {
     "target_domain": Argument(
         "nominal",
         "Dynamics of the stand-in: a file of config/domains by name, or a path. "
-        "auto: gaps/expressible_2 for reach, gaps/push_4 for push, sagging for franka_sim.",
+        "auto: gaps/expressible_2 for reach, gaps/push_8 for push, sagging for franka_sim.",
     ),
     "robot": Argument(
         "auto",
@@ -121,7 +121,8 @@ def declare(*names: str, **defaults: str) -> list[DeclareLaunchArgument]:
     return [_declare(name, defaults.get(name, ARGUMENTS[name].default)) for name in (*names, *defaults)]
 
 
-_FIRST_GAPS = {"reach": "gaps/expressible_2", "push": "gaps/push_4"}  # of each task, the first drawn arm that counts
+# Of each task, the first drawn arm on which the shipped policy succeeds in less than a quarter of its episodes.
+_GAPS = {"reach": "gaps/expressible_2", "push": "gaps/push_8"}
 
 
 def _declare(name: str, default: str) -> DeclareLaunchArgument:
@@ -140,7 +141,7 @@ def _chosen_for(values: Mapping[str, str]) -> dict[str, str]:
     target, task = values.get("target", ""), values.get("task", "reach")
     meanings = {
         "robot": "fr3" if target in OVER_FCI else "panda",
-        "target_domain": "sagging" if target == "franka_sim" else _FIRST_GAPS.get(task, "nominal"),
+        "target_domain": "sagging" if target == "franka_sim" else _GAPS.get(task, "nominal"),
         "params_file": str(settings_path(task)),
     }
     return {name: meaning for name, meaning in meanings.items() if values.get(name) == "auto"}

@@ -8,6 +8,7 @@ from typing import Final
 
 from launch_ros.actions import Node
 
+from ompo_ros.fci.collision import THRESHOLDS
 from ompo_ros.launching import endings
 from ompo_ros.launching.arguments import OVER_FCI, InvalidArgument
 from ompo_ros.launching.nodes import Values, chosen, node, robot_namespace
@@ -84,4 +85,6 @@ def franka_nodes(values: Values) -> list[Node]:
 
 
 def _driver(values: Values, parameters: Mapping[str, object]) -> Node:
-    return node("fci_driver", values, parameters, on_exit=endings.required("the robot's driver"))
+    """The driver; a task that touches things must not be stopped by its own forces, whatever the parameter file."""
+    stops = THRESHOLDS[values["task"]].parameters()
+    return node("fci_driver", values, parameters, defaults=stops, on_exit=endings.required("the robot's driver"))

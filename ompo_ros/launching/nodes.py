@@ -96,11 +96,13 @@ def node(
     parameters: Mapping[str, object],
     *,
     name: str = "",
+    defaults: Mapping[str, object] | None = None,
     stdout: Collection[str] = ("log",),
     **options: Any,  # noqa: ANN401 - launch's own
 ) -> Node:
     """A node with the parameters given here, and those of the parameter file, which may not set the same.
 
+    The file may set what is in `defaults`: values that are right for this launch, where the node knows only one.
     Its log, on stderr, is shown and kept; what goes to `stdout` is for the launch, or of libraries.
     """
     name = name or executable
@@ -114,7 +116,7 @@ def node(
         package="ompo_ros",
         executable=executable,
         name=name,
-        parameters=[{**from_file, **set_here}],
+        parameters=[{**(defaults or {}), **from_file, **set_here}],
         arguments=["--ros-args", "--log-level", values["log_level"]],
         output={"stdout": set(stdout), "stderr": {"screen", "log"}},
         additional_env={
@@ -147,6 +149,11 @@ def follows_clock(values: Values) -> bool:
 def lockstep(values: Values) -> bool:
     """Whether stand-in and arm node wait for each other."""
     return values["target"] != "real" and float(values["real_time_factor"]) == 0.0
+
+
+def without_people(values: Values) -> dict[str, object]:
+    """What arm nodes need not wait for beside a stand-in, whose cube nobody holds."""
+    return {} if values["target"] in ("real", "fci") else {"cube_rest_time": 0.0}
 
 
 def robot_namespace(values: Values) -> str:

@@ -1,13 +1,23 @@
 """An FR3 by its maker's protocol: what does not fit is refused by the argument's name before anything starts."""
 
+import importlib.util
 import subprocess
+from pathlib import Path
 
+import numpy as np
 import pytest
+from launch import LaunchContext
+from launch_ros.actions import Node
 
+from ompo_ros.fci.collision import THRESHOLDS
+from ompo_ros.launching import nodes
 from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument
 from ompo_ros.launching.files import check_arm
 from ompo_ros.resources import resource_path
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import TASKS
 
+LAUNCH_FILES = Path(__file__).parents[2] / "launch"
 DEFAULTS = {name: argument.default for name, argument in ARGUMENTS.items()}
 
 
@@ -67,3 +77,60 @@ def test_without_an_address_a_launch_starts_nothing(file, tmp_path):
     assert "target:=fci needs robot_ip:=ADDRESS" in launch.stdout.splitlines()[-1]
     assert "process started" not in launch.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def parameters_of_driver(tmp_path, monkeypatch):
+    """Lead a launch file to its nodes, start none, and give the driver's parameters."""
+    made = {}
+
+    class Unstarted(Node):
+        def __init__(self, *, name, parameters, **options):
+            made[name] = parameters[0]
+            super().__init__(name=name, parameters=parameters, **options)
+
+        def execute(self, context):
+            pass
+
+    monkeypatch.setattr(nodes, "Node", Unstarted)
+    monkeypatch.chdir(tmp_path)
+
+    def lead(name, **given):
+        spec = importlib.util.spec_from_file_location(name, LAUNCH_FILES / f"{name}.launch.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        context = LaunchContext()
+        context.launch_configurations.update(given, target="fci", robot_ip="172.16.0.2", view="false")
+        visit_all(module.generate_launch_description(), context)
+        return made["fci_driver"]
+
+    return lead
+
+
+def visit_all(entity, context):
+    for part in entity.visit(context) or ():
+        visit_all(part, context)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("file", ["adapt", "deploy"])
+def test_the_driver_stops_at_the_forces_of_the_task_unless_a_file_says_otherwise(
+    file, task, parameters_of_driver, tmp_path
+):
+    shipped = THRESHOLDS[task]
+    by_task = {"collision_force": list(shipped.force), "collision_torque": list(shipped.torque)}
+    assert parameters_of_driver(file, task=task, run_dir="first").items() >= by_task.items()
+    own = tmp_path / "mine.yaml"
+    own.write_text("/**/fci_driver:\n  ros__parameters: {load_mass: 0.7}\n")
+    given = parameters_of_driver(file, task=task, run_dir="second", params_file=str(own))
+    assert given.items() >= {**by_task, "load_mass": 0.7}.items()
+    lower = [15.0, 15.0, 15.0, 5.0, 5.0, 5.0]
+    own.write_text(f"/**/fci_driver:\n  ros__parameters: {{collision_force: {lower}}}\n")
+    given = parameters_of_driver(file, task=task, run_dir="third", params_file=str(own))
+    assert given.items() >= {**by_task, "collision_force": lower}.items()
+
+
+def test_a_push_may_meet_more_than_a_reach_and_no_joint_more_than_it_can_hold():
+    reach, push = (THRESHOLDS[task] for task in TASKS)
+    assert push.force[0] > reach.force[0]
+    assert (np.array(push.torque) <= load_robot("fr3").torque).all()

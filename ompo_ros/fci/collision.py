@@ -1,0 +1,28 @@
+"""Forces at which an FR3 stops by itself: the launch, the driver and benchmarks/contact.py take them from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """External loads that cause a reflex, as the robot estimates them."""
+
+    force: tuple[float, ...]  # x y z of the hand, N, and the torques about them, N m
+    torque: tuple[float, ...]  # of each joint, N m
+
+    def parameters(self) -> dict[str, object]:
+        """The driver's parameters of the same meaning, as a parameter file would give them."""
+        return {"collision_force": list(self.force), "collision_torque": list(self.torque)}
+
+
+THRESHOLDS: Final[Mapping[str, Thresholds]] = {  # by task
+    "reach": Thresholds(force=(20.0,) * 6, torque=(20.0,) * 7),
+    # Pushing a cube of 1 kg takes up to 46 N at a moment, one of 3 kg at a friction of 1 up to 90 N in half of its
+    # episodes. Fingers that land on a cube meet 108 to 288 N and are to stop: 100 N lie between. The torques are the
+    # most that 100 N take at the fingertips, in the wrist the joint's own limit: docs/real_robot.md has the figures.
+    "push": Thresholds(force=(100.0,) * 3 + (20.0,) * 3, torque=(75.0, 80.0, 70.0, 60.0, 12.0, 12.0, 12.0)),
+}
