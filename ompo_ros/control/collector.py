@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final
 
-from ompo_ros.control.cube_place import CubePlace
+from ompo_ros.control.cube_place import REST_TIME, CubePlace
 from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.control.motion import Motion, Tick
 from ompo_ros.control.player import Player
@@ -48,17 +48,17 @@ class Collector:
         scripted: int = 0,
         speed_scale: float = 1.0,
         home: bool = True,
+        cube_rest_time: float = REST_TIME,
     ) -> None:
         self.motion = Motion(robot, task, speed_scale, ENABLE)
         self.player = Player(task, robot.period, seed=seed, max_steps=max_steps, scripted=scripted)
         self.phase = CollectorPhase.WAITING
         self.problem = "no joint state has come yet"
         self._way_home = WayHome(self.motion, speed_scale) if home else None
-        self._cube_place = CubePlace(task)
+        self._cube_place = CubePlace(task, cube_rest_time)
         self._enabled = False
         self._held_by = ""
         self._stops = 0  # stops since the last whole episode
-        self._stopping = False
 
     @property
     def enabled(self) -> bool:
@@ -87,6 +87,7 @@ class Collector:
         """Advance by one control period; `fault` says what is wrong with the robot's messages, if anything is."""
         if not self.motion.due(now):
             return Tick()
+        keep_away = self._cube_place.wait(cube, now, pushing=self.phase is CollectorPhase.RUNNING)
         doubt = fault or self.motion.doubt(state, cube, now) or self.player.doubt(now)
         if doubt or state is None:
             return self._stop(CollectorPhase.WAITING, doubt, state, now)
@@ -99,6 +100,8 @@ class Collector:
             waits = self._enabled and self.player.policy is None
             problem = "no policy has come on policy/latest yet" if waits else ""
             return self._stop(CollectorPhase.IDLE, problem, state, now)
+        if keep_away:
+            return self._stop(CollectorPhase.WAITING, keep_away, state, now)
         if self.phase is CollectorPhase.RUNNING:
             return self._play(state, cube, now)
         if self.phase is not CollectorPhase.HOMING:
@@ -115,7 +118,7 @@ class Collector:
         way = self._way_home
         try:
             arrived = way is None or way.arrived(state, now)
-            misplaced = self._cube_place.problem(cube, now) if arrived else ""
+            misplaced = self._cube_place.ask(cube) if arrived else ""
             if arrived and not misplaced and self.player.may_begin:
                 self.phase = CollectorPhase.RUNNING
                 self.player.begin()
@@ -142,16 +145,16 @@ class Collector:
         return Tick(self._send(state, proposal, now).command, step)
 
     def _send(self, state: ArmState, proposal: FloatArray, now: float) -> Tick:
-        command, why = self.motion.propose(state, proposal, now)
-        dropped = None
+        by_policy = self.phase is CollectorPhase.RUNNING
+        command, why = self.motion.propose(state, proposal, now, by_policy=by_policy)
+        ended = None
         if why:
             self.phase, self.problem = CollectorPhase.WAITING, f"stopped: {why}"
-            self._stops += not self._stopping  # braking takes several ticks
+            self._stops += 1
             if self._stops == _STOPS:
                 self._held_by = f"stopped {_STOPS} times in a row: {why}; remove what blocks it, then run `{ENABLE}`"
-            dropped = self.player.drop()
-        self._stopping = bool(why)
-        return Tick(command, dropped)
+            ended = self.player.stop()
+        return Tick(command, ended)
 
     def _stop(self, phase: CollectorPhase, problem: str, state: ArmState | None, now: float) -> Tick:
         self.phase, self.problem = phase, problem

@@ -12,6 +12,7 @@ import numpy as np
 from ompo_ros.control.attempts import Attempts
 from ompo_ros.control.blend import Blend
 from ompo_ros.control.cadence import Durations
+from ompo_ros.control.cube_place import REST_TIME, CubePlace
 from ompo_ros.control.motion import NO_CUBE, Motion, Tick
 from ompo_ros.control.observation import observe
 from ompo_ros.control.safety import ArmState, Reason
@@ -50,6 +51,7 @@ class Controller:
         goal: FloatArray,
         speed_scale: float = 1.0,
         blend_time: float = BLEND_TIME,
+        cube_rest_time: float = REST_TIME,
     ) -> None:
         self.motion = Motion(robot, task, speed_scale, ENABLE)
         self.phase = ControllerPhase.WAITING
@@ -57,6 +59,7 @@ class Controller:
         self.policy: Policy | None = None  # the one that runs, or will once the arm may move
         self._newest = newest
         self._attempts = Attempts(task, goal)
+        self._cube_place = CubePlace(task, cube_rest_time)
         self._blend = Blend(robot.period, blend_time)
         self._enabled = False
         self._stopped_by = ""
@@ -109,6 +112,7 @@ class Controller:
         if not self.motion.due(now):
             return Tick()
         starts = self._swap() or self.phase is not ControllerPhase.RUNNING
+        keep_away = self._cube_place.wait(cube, now, pushing=self.phase is ControllerPhase.RUNNING)
         doubt = fault or self.motion.doubt(state, cube, now)
         if doubt or state is None:
             return self._stop(ControllerPhase.WAITING, doubt, state, now)
@@ -118,6 +122,8 @@ class Controller:
             return self._stop(ControllerPhase.STOPPED, self._stopped_by, state, now)
         if self.policy is None:
             return self._stop(ControllerPhase.NO_POLICY, "no stable policy has come yet", state, now)
+        if keep_away:
+            return self._stop(ControllerPhase.WAITING, keep_away, state, now)
         self.motion.begin(state)
         self.phase, self.problem = ControllerPhase.RUNNING, ""
         return self._run(self.policy, starts, state, NO_CUBE if cube is None else cube, now)

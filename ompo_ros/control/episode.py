@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -66,15 +66,19 @@ class EpisodeRecorder:
             domain_id=np.full(n, TARGET_DOMAIN, dtype=np.uint32),
             command=np.stack(self.commands).astype(np.float32) if len(self.commands) == n else None,
         )
-        return self._played(reward, bool(self.task.is_success(obs[-1])), transitions)
+        return self._played(reward, transitions, success=bool(self.task.is_success(obs[-1])))
 
     def drop(self) -> PlayedEpisode:
         """Close an interrupted episode: none of it may reach the learner."""
-        steps = max(len(self.observations) - 1, 0)
-        reward = self.task.rewards(np.stack(self.observations[1:])) if steps else np.zeros(0, dtype=np.float32)
-        return self._played(reward, False, None)
+        return self._played(self.task.rewards(np.stack(self.observations)[1:]), None)
 
-    def _played(self, reward: Float32Array, success: bool, transitions: Transitions | None) -> PlayedEpisode:
+    def stop(self) -> PlayedEpisode:
+        """Close an episode in which the arm was stopped; its return is that of an arm that stays there."""
+        stays = [self.observations[-1]] * (self.task.episode_steps - len(self.observations) + 1)
+        reward = self.task.rewards(np.stack([*self.observations[1:], *stays]))
+        return replace(self._played(reward, None), steps=len(self.observations) - 1, stopped=True)
+
+    def _played(self, reward: Float32Array, transitions: Transitions | None, *, success: bool = False) -> PlayedEpisode:
         return PlayedEpisode(
             steps=len(reward),
             episode_return=float(reward.sum(dtype=np.float64)),

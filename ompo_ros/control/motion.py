@@ -42,7 +42,7 @@ class Motion:
         self.robot, self.task, self.contract = robot, task, task.on(robot)
         self.filter = SafetyFilter(robot, speed_scale)
         self._continuity = Continuity(robot, enable)
-        self._following = Following()
+        self._following = Following(task)
         self.moving = False  # whether commands are sent
         self._retreat: FloatArray | None = None  # where to lead the driver back to, if the arm did not follow
         self._left_at: FloatArray | None = None  # measured position at the last command
@@ -67,6 +67,8 @@ class Motion:
             return f"no joint state for {age:.2f} s"
         if doubt := self._doubt_values(state) or self._continuity.doubt(state):
             return doubt
+        if not self.moving and (overload := self._overload(state)):
+            return overload
         beyond = self.filter.beyond_limits(state.position)
         if not self.moving and beyond > self.robot.max_step:
             return f"a joint is {beyond:.2f} rad beyond its limits: bring it back by hand"
@@ -84,6 +86,10 @@ class Motion:
             return "the joint state is not finite"
         if (np.abs(state.velocity) > _NO_ARMS_VELOCITY * self.robot.velocity).any():
             return f"a joint's velocity of {np.abs(state.velocity).max():.3g} rad/s is impossible"
+        return ""
+
+    def _overload(self, state: ArmState) -> str:
+        """Say which joint bears more than it may; the driver has to be led back, or it keeps pressing."""
         if state.effort is None or (np.abs(state.effort) <= self.robot.torque).all():
             return ""
         joint = int((np.abs(state.effort) / self.robot.torque).argmax())
@@ -109,10 +115,13 @@ class Motion:
         moved = all(np.abs(state.position - position).max() > _MOVED for position in known)
         self.filter.resume(state.position, moved=moved)
 
-    def propose(self, state: ArmState, proposal: FloatArray, now: float) -> tuple[SafeCommand | None, str]:
+    def propose(
+        self, state: ArmState, proposal: FloatArray, now: float, *, by_policy: bool = True
+    ) -> tuple[SafeCommand | None, str]:
         """Turn a position (7,) into a command; the text says why the arm is stopped, or is empty."""
-        reference = self.filter.reference(now)
-        blocked = "" if reference is None else self._following.doubt(now, reference, state.position)
+        reference, blocked = self.filter.reference(now), self._overload(state)
+        if reference is not None and not blocked:
+            blocked = self._following.doubt(now, reference, state.position, by_policy=by_policy)
         command = self.filter.filter(state, None if blocked else proposal, now)
         why = command.reasons & _STOPPING if command is not None else frozenset()
         self.moving = command is not None and not (bool(why or blocked) and command.at_rest)

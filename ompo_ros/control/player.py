@@ -117,8 +117,16 @@ class Player:
         if self._episode is not None:
             self._episode.send(command)
 
+    def stop(self) -> PlayedEpisode | None:
+        """End the current episode, if there is one, because the arm did not follow: an evaluated policy has failed."""
+        if self._episode is None or self.evaluation is None or not self._episode.deterministic:
+            return self.drop()
+        stopped, self._episode = self._episode.stop(), None
+        self.evaluation.played.append(stopped)
+        return stopped
+
     def drop(self) -> PlayedEpisode | None:
-        """Interrupt the current episode, if there is one."""
+        """Interrupt the current episode, if there is one, for what its policy has no part in."""
         if self._episode is None:
             return None
         dropped, self._episode = self._episode.drop(), None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ompo_ros.fci.collision import THRESHOLDS
 from ompo_ros.parameters import parameter
 from ompo_ros.task.tasks import REWARDS, TASKS
 
@@ -60,6 +61,9 @@ class ArmParameters(RunParameters, TaskParameters, DriverParameters):
 
     dry_run: bool = parameter(False, "Do everything except command the robot and feed the learner.")
     speed_scale: float = parameter(1.0, "Share of the preset's velocity limits to use.", low=0.01, high=1.0)
+    cube_rest_time: float = parameter(
+        3.0, "Seconds that a cube lies still, after somebody may have held it, until the arm moves.", high=60.0
+    )
     lockstep: bool = parameter(False, "Act on each joint state at once, for robot_sim in lockstep.")
     enabled: bool = parameter(False, "Move at once instead of waiting for `ompo enable`.")
 
@@ -111,10 +115,12 @@ class FciDriverParameters(DriverParameters):
         (3000.0, 3000.0, 3000.0, 2500.0, 2500.0, 2000.0, 2000.0), "Stiffness of the robot's joints, N m/rad."
     )
     collision_torque: tuple[float, ...] = parameter(
-        (20.0,) * 7, "External torque of each joint that causes a reflex, N m."
+        THRESHOLDS["reach"].torque,
+        "External torque of each joint that causes a reflex, N m. A launch of push sets its own.",
     )
     collision_force: tuple[float, ...] = parameter(
-        (20.0,) * 6, "External force (x y z, N) and torque (N m) at the hand that cause a reflex."
+        THRESHOLDS["reach"].force,
+        "External force (x y z, N) and torque (N m) at the hand that cause a reflex. A launch of push sets its own.",
     )
     load_mass: float = parameter(0.0, "Mass of what the hand carries, kg; 0: as set in Desk.", high=10.0)
     load_centre: tuple[float, ...] = parameter((0.0,) * 3, "Its centre of mass from the flange, m.")

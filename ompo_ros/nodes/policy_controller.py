@@ -48,6 +48,7 @@ class PolicyController(Node):
             goal=np.array(given.goal) if given.goal else task.goals(np.full((1, 3), 0.5))[0],
             speed_scale=given.speed_scale,
             blend_time=given.blend_time,
+            cube_rest_time=given.cube_rest_time,
         )
         self.create_subscription(PointStamped, "goal", self._on_goal, 1)
         self.arm = Arm(

@@ -37,6 +37,7 @@ class TargetCollector(Node):
             scripted=given.scripted_episodes,
             speed_scale=given.speed_scale,
             home=not given.dry_run,
+            cube_rest_time=given.cube_rest_time,
         )
         self._learner = LearnerLink(self, identity, self.collector.player, lockstep=given.lockstep)
         self._policies = PolicyFeed(self, "policy/latest", self.collector.motion.contract, identity)

@@ -19,8 +19,10 @@ from ompo_ros.task.robot import JOINTS, Robot
 from ompo_ros.task.tasks import INCREMENT, Task
 
 SIMULATORS: Final = ("panda_gym", "mujoco")
-_AWAY: Final = 0.1  # rad from home
-_HOME: Final = 0.06
+_AWAY: Final = 0.1  # rad from where the last episode began
+_HOME: Final = 0.06  # rad from home
+_ROUGHLY_HOME: Final = 0.15  # rad at which an arm that sags or creeps stays
+_STAYS: Final = 0.5  # s
 _REST: Final = 0.05  # rad/s
 _SPEEDING: Final = 1.5  # largest lead of a command, in periods at the velocity limit
 
@@ -49,6 +51,8 @@ class StandIn:
         self._world.seed([np.random.default_rng(seed)])
         self._world.reset(self._arm)
         self._away = False
+        self._begun_at = plant.q[0].copy()
+        self._rested = 0.0  # s
         self._held: FloatArray | None = plant.q.copy()
         self._since_command = 0.0
         self.timestep = plant.timestep
@@ -89,20 +93,21 @@ class StandIn:
             self._world.advance(substeps)
         else:
             self._world.plant.advance(self._held, substeps)
-        self._begin_episode_at_home()
+        self._begin_episode_at_home(seconds)
         self.measured = self._measure()
         return self.measured
 
     def close(self) -> None:
         self._world.plant.close()
 
-    def _begin_episode_at_home(self) -> None:
+    def _begin_episode_at_home(self, seconds: float) -> None:
         plant = self._world.plant
+        self._away = self._away or bool(np.abs(plant.q[0] - self._begun_at).max() > _AWAY)
+        self._rested = self._rested + seconds if np.abs(plant.dq).max() < _REST else 0.0
         distance = np.abs(plant.q[0] - self._home).max()
-        if distance > _AWAY:
-            self._away = True
-        elif self._away and distance < _HOME and np.abs(plant.dq).max() < _REST:
-            self._away = False
+        at_home = distance < _HOME if self._rested < _STAYS else distance < _ROUGHLY_HOME
+        if self._away and at_home and self._rested > 0.0:
+            self._away, self._begun_at = False, plant.q[0].copy()
             self._world.reset(self._arm, plant.q.copy())
 
     def _measure(self) -> Measurement:

@@ -43,6 +43,7 @@ class EpisodeResult:
     policy_version: int  # at the last step; 0 for random actions
     domain_id: int = 0
     domain: tuple[float, ...] = ()  # the dynamics parameters in force; empty if unknown
+    stopped: bool = False  # by the arm's safety, in an evaluation: its policy has failed
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import EPISODE_STEPS, Task
+from ompo_ros.task.tasks import EPISODE_STEPS, SUCCESS_DISTANCE, Task
 from ompo_ros.task.teacher import NoScript, push_actions
 from ompo_ros.transitions import Origin
 
@@ -212,21 +212,53 @@ def test_an_arm_that_is_jammed_is_held_until_somebody_enables_it_again():
     rig.run_until(lambda: any(episode.transitions is not None for episode in rig.finished))
 
 
-def test_an_arm_that_is_pushed_away_once_plays_on():
-    rig = Rig()
-    rig.run_until(lambda: len(rig.observed) == 30)
-    began = rig.arm.time
+def pushed_away(began):
+    """Somebody pushes the first joint away and lets it go, within a second."""
 
     def pushed(state):
         elapsed = state.time - began
         slip = np.array([-2.0, *np.zeros(6)]) * max(min(elapsed, 0.8 - elapsed), 0.0)
         return ArmState(state.position + slip, state.velocity, state.time)
 
-    rig.run(30, pushed)
+    return pushed
+
+
+def test_an_arm_that_is_pushed_away_once_plays_on():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 30)
+    rig.run(30, pushed_away(rig.arm.time))
     assert "stopped: arm does not follow" in rig.problems
     assert [episode.transitions for episode in rig.finished] == [None]
     rig.run_until(lambda: len(rig.finished) == 2)
     assert len(rig.finished[1].transitions) == EPISODE_STEPS
+
+
+def test_an_arm_that_stands_beside_its_commands_for_good_is_held():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 30)
+    began = rig.arm.time
+
+    def sagging(state):
+        sag = np.array([0.0, min(state.time - began, 0.4), *np.zeros(5)])
+        return ArmState(state.position + sag, state.velocity, state.time)
+
+    rig.run(1500, sagging)
+    assert rig.collector.phase is CollectorPhase.HELD
+    assert "stopped 5 times in a row: arm does not follow" in rig.collector.problem
+
+
+def test_a_policy_that_is_stopped_in_an_evaluation_has_failed_there():
+    rig = Rig()
+    evaluation = rig.collector.player.evaluate(Still(), 2)
+    rig.run_until(lambda: len(rig.observed) == 30)
+    rig.run(30, pushed_away(rig.arm.time))
+    (stopped,) = evaluation.played
+    assert stopped.steps < EPISODE_STEPS
+    assert stopped.episode_return < -EPISODE_STEPS * SUCCESS_DISTANCE  # that of all steps, far from the goal
+    assert (stopped.success, stopped.completed, stopped.stopped, evaluation.dropped) == (False, False, True, 0)
+    rig.run_until(lambda: evaluation.done)
+    assert len(evaluation.played) == 2
+    assert evaluation.played[1].completed
 
 
 def test_a_pause_within_an_episode_breaks_it():
@@ -336,24 +368,34 @@ def test_an_evaluation_stopped_half_way_leaves_no_episode_behind():
     assert not rig.finished[1].deterministic
 
 
-def test_push_waits_for_the_cube():
+def test_push_waits_for_the_cube_and_for_hands_to_get_away_from_it():
     rig = Rig(task=Task("push", "dense"))
     rig.run(5, cube=False)
     assert "cube" in rig.collector.problem
-    rig.run_until(lambda: rig.finished)
-    cube = rig.finished[0].transitions.obs[0, rig.collector.motion.task.contract.slice_of("cube_position")]
+    rig.run(70)
+    assert "keep away" in rig.collector.problem
+    assert not rig.sent
+    rig.run_until(lambda: rig.observed)
+    rig.run(5, cube=False)
+    rig.run(10)  # brakes
+    before = len(rig.sent)
+    rig.run(60)
+    assert len(rig.sent) == before  # it does not even go home
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert [episode.transitions is None for episode in rig.finished] == [True, False]
+    cube = rig.finished[1].transitions.obs[0, rig.collector.motion.task.contract.slice_of("cube_position")]
     assert 0.4 < cube[0] < 0.8
 
 
 def test_push_waits_for_a_person_when_the_cube_is_out_of_its_place():
-    rig = Rig(task=Task("push", "dense"))
+    rig = Rig(task=Task("push", "dense"), cube_rest_time=0.0)
     lost = rig.arm.measured.cube + np.array([0.5, 0.0, 0.0])
     for _ in range(200):
         state = ArmState(rig.arm.measured.position, rig.arm.measured.velocity, rig.arm.time)
         assert rig.collector.tick(state, lost, rig.arm.time).finished is None
         rig.arm.advance(ROBOT.period)
     assert "put the cube back" in rig.collector.problem
-    assert rig.collector.phase is CollectorPhase.HOMING
+    assert rig.collector.phase is CollectorPhase.WAITING
     rig.run_until(lambda: rig.finished)
 
 
@@ -365,7 +407,7 @@ class Pusher(Still):
 
 
 def test_after_a_push_the_hand_rises_straight_and_leaves_the_cube_where_it_is():
-    rig = Rig(task=Task("push", "dense"))
+    rig = Rig(task=Task("push", "dense"), cube_rest_time=0.0)
     rig.collector.player.policy = Pusher()
     for episode in range(4):
         rig.run_until(lambda before=episode: len(rig.finished) > before)
@@ -379,10 +421,21 @@ def test_after_a_push_the_hand_rises_straight_and_leaves_the_cube_where_it_is():
             rig.run(1)
 
 
+def test_an_arm_that_rests_beside_home_is_not_taken_for_a_blocked_one():
+    biased = {"action_bias": Drawn(Constant((0.0, 0.0, 0.0, 0.0, 0.98, 0.0, 0.0)))}
+    rig = Rig(task=Task("push", "dense"), domain=Domain("biased", biased), cube_rest_time=0.0)
+    rig.collector.player.may_explore = False
+    rig.run(100)  # at home, before the first episode
+    rig.collector.player.may_explore = True
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert rig.problems == {""}
+    assert rig.arm.episode == 1  # the cube was put back in between
+
+
 def test_a_heavy_cube_is_no_obstacle():
     """3 kg at a friction of 1 are the heaviest push of the benchmark."""
     heavy = {"cube_mass": Drawn(Constant(3.0)), "contact_friction": Drawn(Constant(1.0))}
-    rig = Rig(task=Task("push", "dense"), domain=Domain("heavy", heavy))
+    rig = Rig(task=Task("push", "dense"), domain=Domain("heavy", heavy), cube_rest_time=0.0)
     rig.collector.player.policy = Pusher()
     rig.run_until(lambda: len(rig.finished) == 4)
     assert rig.problems == {""}

@@ -173,12 +173,27 @@ def test_bad_states_brake_it_and_good_ones_let_it_go_on(corrupt):
     assert (rig.controller.phase, rig.controller.problem) == (ControllerPhase.RUNNING, "")
 
 
-def test_a_joint_that_bears_more_than_its_limit_brakes_the_arm_until_it_is_freed():
-    rig, load = Rig(Constant(AWAY)), np.array([0.0, 40.0, 0.0, -88.0, 0.0, 0.0, 0.0])
+def test_an_arm_that_presses_beyond_a_joints_limit_is_led_back_until_it_presses_no_more():
+    rig = Rig(Constant(AWAY))
     rig.run(15)
+    against = rig.arm.measured.position
+
+    def pressing(state):
+        sent = next(command for command in reversed(rig.commands) if command is not None)
+        return ArmState(against, np.zeros(7), state.time, 2500.0 * (sent - against))
+
+    rig.run(40, pressing)
+    assert "Nm, its limit is" in rig.controller.problem
+    assert rig.controller.phase is ControllerPhase.STOPPED
+    assert np.abs(pressing(ArmState(against, against, 0.0)).effort).max() < 10.0
+    assert rig.commands[-1] is None
+
+
+def test_an_arm_at_rest_that_bears_more_than_its_limit_does_not_begin():
+    rig, load = Rig(Constant(AWAY)), np.array([0.0, 40.0, 0.0, -88.0, 0.0, 0.0, 0.0])
     rig.run(30, lambda state: ArmState(state.position, state.velocity, state.time, load))
     assert "panda_joint4 bears 88 Nm, its limit is 87" in rig.controller.problem
-    assert is_braked(rig)
+    assert set(rig.commands) == {None}
     rig.run(10, lambda state: ArmState(state.position, state.velocity, state.time, load * 0.9))
     assert (rig.controller.phase, rig.controller.problem) == (ControllerPhase.RUNNING, "")
 
@@ -324,3 +339,8 @@ def test_a_pushing_controller_waits_for_the_cube():
     state = ArmState(rig.arm.measured.position, rig.arm.measured.velocity, 0.0)
     assert rig.controller.tick(state, None, 0.0).command is None
     assert "cube" in rig.controller.problem
+    rig.run(70)
+    assert "keep away" in rig.controller.problem  # whoever put it there
+    assert set(rig.commands) == {None}
+    rig.run(10)
+    assert rig.controller.phase is ControllerPhase.RUNNING

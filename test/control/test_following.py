@@ -3,13 +3,17 @@
 import numpy as np
 
 from ompo_ros.control.following import Following
+from ompo_ros.task.kinematics import end_effector_position
+from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 PERIOD = 0.04
+REACH, PUSH = Task("reach", "dense"), Task("push", "dense")
 WAVE = 0.1 * np.sin(np.arange(200)[:, None] * 0.2 + np.arange(7))
 
 
 def first_doubt(references, measured):
-    following = Following()
+    following = Following(REACH)
     for tick, (reference, position) in enumerate(zip(references, measured, strict=True)):
         if following.doubt(tick * PERIOD, reference, position):
             return tick
@@ -31,7 +35,7 @@ def test_an_arm_frozen_at_any_moment_is_noticed_within_half_a_second():
 def test_one_blocked_joint_is_named():
     measured = WAVE.copy()
     measured[:, 4] = 0.3
-    following = Following()
+    following = Following(REACH)
     doubts = [following.doubt(tick * PERIOD, WAVE[tick], measured[tick]) for tick in range(40)]
     assert any("joint 5" in doubt for doubt in doubts)
 
@@ -41,8 +45,33 @@ def test_an_arm_told_to_stand_may_stand():
     assert first_doubt(still, still) is None
 
 
+def test_a_policy_pushes_by_as_much_as_it_leads_the_arm_farther_than_usual():
+    still, lead = np.zeros(7), np.full(7, 0.06)
+    following = Following(REACH)
+    assert not any(following.doubt(tick * PERIOD, lead, still, by_policy=False) for tick in range(250))
+    assert not any(following.doubt((250 + tick) * PERIOD, lead, still) for tick in range(40))
+    more = lead + 0.06 * np.eye(7)[3]
+    doubts = [following.doubt((290 + tick) * PERIOD, more, still) for tick in range(40)]
+    assert "joint 4 pushes and nothing moves: blocked or stopped?" in doubts
+
+
 def test_ticks_after_a_stall_are_judged_by_themselves():
-    following = Following()
+    following = Following(REACH)
     for tick in range(10):
         assert not following.doubt(tick * PERIOD, WAVE[tick], np.zeros(7))
     assert not following.doubt(5.0, WAVE[100], np.zeros(7))
+
+
+def test_a_hand_that_presses_while_joints_give_way_is_noticed_in_push():
+    home = load_robot("panda").home
+    free = home + WAVE
+    creep = free[-1] + np.linspace(0.0, 0.01, 40)[:, None]  # no joint stands still
+    led = creep + np.array([0.06, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert np.linalg.norm(end_effector_position(led[0]) - end_effector_position(creep[0])) > 0.03
+    for task, expected in ((PUSH, "what does it press against?"), (REACH, "")):
+        following = Following(task)
+        references, measured = np.concatenate((free, led)), np.concatenate((free, creep))
+        pairs = zip(references, measured, strict=True)
+        doubts = [following.doubt(tick * PERIOD, *pair) for tick, pair in enumerate(pairs)]
+        assert not any(doubts[:200])
+        assert any(expected in doubt and doubt for doubt in doubts) is bool(expected)

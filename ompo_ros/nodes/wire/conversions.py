@@ -117,7 +117,7 @@ def check_episode(msg: EpisodeSummary, origin: Origin = Origin.TARGET) -> None:
     """Raises InvalidData unless the summary is valid and of this origin."""
     _require_name("collector_id", msg.collector_id)
     _require_range("origin", msg.origin, origin, origin)
-    _require_range("outcome", msg.outcome, EpisodeSummary.TERMINATED, EpisodeSummary.DROPPED)
+    _require_range("outcome", msg.outcome, EpisodeSummary.TERMINATED, EpisodeSummary.STOPPED)
     if not math.isfinite(msg.episode_return):
         raise InvalidData("episode_return", f"is {msg.episode_return}, a finite number is needed")
     _require_names("domain_names", msg.domain_names, "domain_values", len(msg.domain_values))

@@ -28,7 +28,7 @@ def episode_summary(
         run_id=run_id,
         collector_id=collector_id,
         origin=int(origin),
-        outcome=EpisodeSummary.TRUNCATED if result.completed else EpisodeSummary.DROPPED,
+        outcome=_outcome(result),
         episode=episode,
         steps=result.steps,
         episode_return=result.episode_return,
@@ -39,6 +39,12 @@ def episode_summary(
         domain_names=list(domain_names),
         domain_values=list(result.domain),
     )
+
+
+def _outcome(result: EpisodeResult) -> int:
+    if result.completed:
+        return int(EpisodeSummary.TRUNCATED)
+    return int(EpisodeSummary.STOPPED if result.stopped else EpisodeSummary.DROPPED)
 
 
 def control_report(

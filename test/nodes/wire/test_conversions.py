@@ -259,7 +259,7 @@ def test_a_sound_episode_passes():
         ("collector_id", "", "collector_id"),
         ("origin", 0, "origin"),  # a source's, which has a topic of its own
         ("origin", 2, "origin"),  # a demonstration, which has none
-        ("outcome", 3, "outcome"),
+        ("outcome", 4, "outcome"),
         ("episode_return", float("nan"), "episode_return"),
         ("domain_values", [0.1, 0.2], "domain_values"),
         ("domain_values", [float("inf")], "domain_values"),
