@@ -49,13 +49,19 @@ def test_acting_allocates_nothing_that_stays_or_grows(policy):
     runtime = PolicyRuntime(policy.onnx, REACH)
     obs, rng = observations(1)[0], np.random.default_rng(0)
     first = runtime.act(obs)
-    tracemalloc.start()
-    for _ in range(100):
-        assert runtime.act(obs) is first
-        assert runtime.sample(obs, rng) is first
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2_000  # a few Python numbers; one array of 256 hidden values alone would be 1 kB a call
+
+    def peak_of_calls():
+        tracemalloc.start()
+        for _ in range(100):
+            assert runtime.act(obs) is first
+            assert runtime.sample(obs, rng) is first
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak
+
+    # A few Python numbers; one array of 256 hidden values alone would be 1 kB a call. The test runner's own threads
+    # allocate now and then.
+    assert min(peak_of_calls() for _ in range(5)) < 2_000
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -3,6 +3,7 @@
 import time
 
 import rclpy
+from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
@@ -15,6 +16,7 @@ class Probe:
         rclpy.init(context=self.context)
         self.node = Node("probe", context=self.context, namespace=namespace)
         self.executor = SingleThreadedExecutor(context=self.context)
+        self.clients: dict[str, Client] = {}
         self.executor.add_node(self.node)
 
     def listen(self, kind, topic, profile) -> list:
@@ -45,9 +47,11 @@ class Probe:
         raise AssertionError(f"not silent, {len(heard)} messages were heard by now")
 
     def call(self, kind, name, request):
-        client = self.node.create_client(kind, name)
-        self.spin_until(client.service_is_ready)
-        future = client.call_async(request)
+        """Call by one client a service: a server drops its answer to a client that it has not found yet."""
+        if name not in self.clients:
+            self.clients[name] = self.node.create_client(kind, name)
+            self.spin_until(self.clients[name].service_is_ready)
+        future = self.clients[name].call_async(request)
         self.spin_until(future.done)
         return future.result()
 

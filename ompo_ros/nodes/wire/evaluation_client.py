@@ -15,6 +15,7 @@ from ompo_ros.nodes.wire.conversions import check_episode
 from ompo_ros.transitions import InvalidData
 
 SILENCE = 120.0  # seconds without a finished episode after which an evaluation is given up
+_ANSWER = 10.0  # seconds for an answer to a request; a server drops it that has not found the client yet
 ACTION = "target_collector/evaluate"
 
 Episodes = Sequence[tuple[bool, float]]  # success and return
@@ -58,6 +59,8 @@ class EvaluationClient:
             return
         if not self._client.server_is_ready():
             self._finish(None, "the target collector is gone")
+        elif self._goal is None and time.monotonic() - self._last_heard > _ANSWER:
+            self._finish(None, f"the target collector did not answer for {_ANSWER:g} s")
         elif time.monotonic() - self._last_heard > SILENCE:
             if self._goal is not None:
                 self._goal.cancel_goal_async()
@@ -68,6 +71,8 @@ class EvaluationClient:
 
     def _on_answer(self, number: int, version: int, episodes: int, goal: Any) -> None:  # noqa: ANN401 (rclpy's own)
         if number != self._number or not self.busy:
+            if goal.accepted:
+                goal.cancel_goal_async()  # nobody waits for its episodes
             return
         if not goal.accepted:
             self._finish(None, "the target collector is not able to evaluate now")
