@@ -27,6 +27,7 @@ INCREMENT: Final = 0.05  # rad that an action of 1 adds to a joint's measured po
 SUCCESS_DISTANCE: Final = 0.05  # m
 FARTHEST: Final = 1.9  # m; dense rewards stop falling here, beyond any distance of arm and goal
 CUBE_HALF: Final = 0.02  # m
+TOUCHING: Final = 0.06  # m from the hand's point to the cube's centre; fingers reach 20 mm to the side
 EE_TO_CUBE_WEIGHT: Final = 0.5  # an untouched cube gives no gradient, so the dense push also rewards approaching it
 
 FAMILIES: Final = ("panda", "fr3")  # arms with the Panda's geometry
@@ -118,10 +119,16 @@ class Task:
             return missed
         distance = self.distance(obs)
         if self.has_cube:
-            to_cube = _norm(obs[..., self._end_effector] - obs[..., self._cube])
-            distance = distance + np.float32(EE_TO_CUBE_WEIGHT) * to_cube
+            distance = distance + np.float32(EE_TO_CUBE_WEIGHT) * self._to_cube(obs)
         worth: Float32Array = -np.minimum(distance, np.float32(FARTHEST))
         return worth
+
+    def may_touch(self, obs: Float32Array) -> NDArray[np.bool_]:
+        """Whether the hand is so near the cube that forces of contact may move the arm."""
+        return self._to_cube(obs) < TOUCHING if self.has_cube else np.zeros(obs.shape[:-1], dtype=np.bool_)
+
+    def _to_cube(self, obs: Float32Array) -> Float32Array:
+        return _norm(obs[..., self._end_effector] - obs[..., self._cube])
 
     @cached_property
     def _end_effector(self) -> slice:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ompo_ros.sim.belief import coordinates
-from ompo_ros.sim.belief.evidence import Evidence, Rows
+from ompo_ros.sim.belief.evidence import FEWEST, Evidence, Rows
 from ompo_ros.sim.belief.fit import Gaussian, Matching
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.kinematics import FloatArray
@@ -18,7 +18,6 @@ from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin, Transitions
 
 DELAYS: Final = (0, 1, 2)  # control steps that are considered
-FEWEST: Final = 25  # transitions before anything is fitted
 _ROWS: Final = 256  # matched in one iteration
 _CHECKED: Final = 128  # held-out ones whose error is reported
 _FEW_ROWS: Final = 64  # steps used to settle from a starting point
@@ -65,7 +64,7 @@ class Belief:
         if self.prior.drift:
             raise ValueError(f"the domain {self.prior.name!r} drifts: a belief needs a prior without drift")
         self._rng = np.random.default_rng(seed)
-        self._evidence = Evidence()
+        self._evidence = Evidence(task)
         mean, deviation, base = coordinates.moments(self.prior)
         self._prior_mean = mean
         self._start = start or self.prior

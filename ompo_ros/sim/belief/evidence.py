@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS
+from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData, Transitions
 
 IntArray = NDArray[np.int64]
 
+FEWEST: Final = 25  # transitions before anything is fitted
 CAPACITY: Final = 3000  # newest transitions that are kept
 _FARTHEST: Final = 10.0  # rad; no joint of an arm turns so far
 _HELD_OUT: Final = 8  # one transition in so many is held out
@@ -39,11 +41,13 @@ class Rows:
 class Evidence:
     """The newest transitions of a target, each with the command that was sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, task: Task) -> None:
+        self._task = task
         nothing: FloatArray = np.zeros((0, 2 * JOINTS))
         self._rows = Rows(nothing, nothing, nothing[:, :JOINTS], nothing[:, :JOINTS], np.zeros(0))
         self._index: IntArray = np.zeros(0, dtype=np.int64)  # of each transition since the beginning
         self._step: IntArray = np.zeros(0, dtype=np.int64)  # index within a recording without gaps
+        self._free: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)  # whether nothing but the drives moved the arm
         self.seen = 0
         self.half_life = np.inf  # transitions after which the weight of evidence is halved
 
@@ -63,12 +67,19 @@ class Evidence:
         self._rows = Rows(*joined)
         self._index = np.append(self._index, self.seen + np.arange(len(state)))[-CAPACITY:]
         self._step = np.append(self._step, step)[-CAPACITY:]
+        touched = self._task.may_touch(transitions.obs) | self._task.may_touch(transitions.next_obs)
+        self._free = np.append(self._free, ~touched)[-CAPACITY:]
         self.seen += len(state)
 
     def rows(self, delay: int, *, held_out: bool) -> Rows:
-        """The steps to fit, or the held-out ones, if commands act `delay` control steps later."""
+        """The steps to fit, or the held-out ones, if commands act `delay` control steps later.
+
+        Steps in free air, once there are enough: the simulation that is fitted has no cube.
+        """
         apart = self._index % _HELD_OUT == _HELD_OUT // 2
         known = (self._step >= delay) & (np.arange(len(self._step)) >= delay)
+        if self._free.sum() >= FEWEST:
+            known &= self._free
         chosen = np.flatnonzero(known & (apart if held_out else ~apart))
         age = self.seen - self._index[chosen]
         rows = self._rows.take(chosen)
