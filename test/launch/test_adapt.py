@@ -156,7 +156,7 @@ def test_killed_nodes_come_back_and_the_run_still_ends(start):
 def test_a_learner_that_others_forgot_while_it_was_stopped_is_replaced(start):
     run = start(target_steps=600)
     run.wait_for(r"policy/latest: \d+")
-    stop(run.pid_of("learner"), 6.0)
+    stop(run.pid_of("learner"), 11.0)
     run.wait_for(r"did not run for \d\.\d s")
     run.wait_for(r"\[learner-\d+\]: process started", times=2)
     assert run.end(250) == 0, run.output
@@ -168,7 +168,7 @@ def test_a_learner_that_others_forgot_while_it_was_stopped_is_replaced(start):
 def test_a_collector_that_others_forgot_while_it_was_stopped_ends_the_run_with_the_cause(start):
     run = start(target_steps=100000)
     run.wait_for(r"commands on /ompo")
-    stop(run.pid_of("target_collector"), 6.0)
+    stop(run.pid_of("target_collector"), 11.0)
     assert run.end() == 1, run.output
     assert run.output.splitlines()[-1].startswith("failed: the target collector died: did not run for")
     assert run.left_behind() == []

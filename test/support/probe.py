@@ -25,7 +25,7 @@ class Probe:
         self.node.create_subscription(kind, topic, heard.append, profile)
         return heard
 
-    def spin_until(self, condition, timeout=30.0, hint=lambda: "") -> None:
+    def spin_until(self, condition, timeout=60.0, hint=lambda: "") -> None:
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, hint() or f"not within {timeout} s"

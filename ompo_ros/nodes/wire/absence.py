@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Final
 
-LEASE: Final = 5.0  # s after which a silent node is forgotten, set in config/fastdds*.xml
+LEASE: Final = 10.0  # s after which a silent node is forgotten, set in config/fastdds*.xml
 _MARGIN: Final = 0.5  # s: its last announcement may be that old when it is stopped
 _LOOK: Final = 0.1  # s
 

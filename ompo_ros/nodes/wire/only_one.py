@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import rclpy
 from rclpy.node import Node
@@ -13,8 +15,9 @@ from rclpy.signals import SignalHandlerOptions
 
 from ompo_ros.nodes.wire.absence import LEASE
 
-_DISCOVERY = 1.0  # s to discover a running node
-_PATIENCE = LEASE + 2.0  # s to wait for a name to become free; a killed node's disappears after its lease
+_DISCOVERY: Final = 1.0  # s to discover a running node
+_PATIENCE: Final = LEASE + 2.0  # s to wait for a name to become free; a killed node's disappears after its lease
+_LOOK: Final = 0.1  # s
 
 
 class NameTaken(ValueError):
@@ -30,36 +33,59 @@ def default_name(class_name: str) -> str:
 def only_one(class_name: str) -> Iterator[None]:
     """Reserve a free name while the node is made; raise NameTaken if another node keeps it.
 
-    The placeholder has no topics and no services, so that it does not disturb a node of this name. It has its own
-    context, because within one context the graph does not distinguish two nodes of a name.
+    On this machine the kernel decides, at once and however busy the cores are. The graph shows nodes of others.
+    """
+    with _placeholder(class_name) as node:  # only a node knows its remapped name
+        name, domain = node.get_fully_qualified_name(), node.context.get_domain_id()
+    _wait_for(name, lambda: _claimed(f"\0ompo_ros/{domain}{name}"))
+    with _placeholder(class_name) as node:
+        time.sleep(_DISCOVERY)
+        _wait_for(name, lambda: _others(node) == 0)
+        yield
+
+
+@contextmanager
+def _placeholder(class_name: str) -> Iterator[Node]:
+    """A node that disturbs none of this name: it has no topics and no services.
+
+    It has its own context, because within one context the graph does not distinguish two nodes of a name.
     """
     context = rclpy.Context()
     rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-    placeholder = rclpy.create_node(
+    node = rclpy.create_node(
         default_name(class_name), context=context, enable_rosout=False, start_parameter_services=False
     )
     try:
-        _wait_to_be_alone(placeholder)
-        yield
+        yield node
     finally:
-        placeholder.destroy_node()  # else it stays on the graph until Python collects it, and hides the node's topics
+        node.destroy_node()  # else it stays on the graph until Python collects it, and hides the node's topics
         context.try_shutdown()
 
 
-def _wait_to_be_alone(node: Node) -> None:
-    name = node.get_fully_qualified_name()
-    time.sleep(_DISCOVERY)
-    if _others(node) == 0:
+def _wait_for(name: str, is_free: Callable[[], bool]) -> None:
+    if is_free():
         return
-    node.get_logger().warning(f"waiting up to {_PATIENCE:g} s for another {name} to go")
+    rclpy.logging.get_logger("only_one").warning(f"waiting up to {_PATIENCE:g} s for another {name} to go")
     deadline = time.monotonic() + _PATIENCE
-    while _others(node) > 0:
+    while not is_free():
         if time.monotonic() > deadline:
             raise NameTaken(
                 f"another node has the name {name}: stop it (a killed one is forgotten within 20 s), "
                 "or give this one another namespace or ROS_DOMAIN_ID"
             )
-        time.sleep(0.1)
+        time.sleep(_LOOK)
+
+
+def _claimed(address: str) -> bool:
+    """Whether this process has the name now; the kernel frees it when the process ends, however it ends."""
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        claim.bind(address)
+    except OSError:
+        claim.close()
+        return False
+    claim.detach()
+    return True
 
 
 def _others(node: Node) -> int:

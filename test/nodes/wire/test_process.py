@@ -72,7 +72,7 @@ def test_a_node_that_was_stopped_until_others_forgot_it_ends_and_says_so():
     node = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert node.stdout.readline() == "turn\n"
-        for stopped in (2.0, 5.5):
+        for stopped in (5.0, 10.5):
             assert node.poll() is None
             node.send_signal(signal.SIGSTOP)
             time.sleep(stopped)
@@ -82,10 +82,10 @@ def test_a_node_that_was_stopped_until_others_forgot_it_ends_and_says_so():
     finally:
         node.kill()
     assert node.returncode == 1
-    assert "did not run for 5." in said
+    assert "did not run for 10." in said
     assert "start it again" in said
 
 
 def test_a_turn_that_computes_for_long_is_no_absence():
-    long = "t = time.monotonic()\n    while time.monotonic() - t < 6.0: pass\n    " + _TERMINATE
+    long = "t = time.monotonic()\n    while time.monotonic() - t < 11.0: pass\n    " + _TERMINATE
     assert _end(turning=long).returncode == 0
