@@ -22,7 +22,7 @@ from ompo_ros.transitions import Origin
 
 
 def collector(**parameters):
-    return node("target_collector", enabled=True, lockstep=True, **parameters)
+    return node("target_collector", enabled=True, lockstep=True, cube_rest_time=0.0, **parameters)  # as in a launch
 
 
 @launch_pytest.fixture
