@@ -1,6 +1,6 @@
-"""The loads that a push puts on the arm, and which of them would stop an FR3: the scripted push in MuJoCo, by cube.
+"""The loads that a push puts on the arm, and which of them would stop an FR3: a script or a policy in MuJoCo, by cube.
 
-    python benchmarks/contact.py [--episodes 100] [--seed 0]
+    python benchmarks/contact.py [--policy FILE.onnx] [--episodes 100] [--seed 0]
 
 All contacts of the arm count, at every millisecond, as in the robot's own cycle. Momentary loads are low-passed: a
 robot's reflex acts on its estimate of them. `pressed`: episodes over a threshold whose largest force is more vertical
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Final
 
 import mujoco
@@ -21,10 +22,12 @@ import numpy as np
 from ompo_ros.control.collector import Collector, CollectorPhase
 from ompo_ros.control.safety import ArmState
 from ompo_ros.fci.collision import THRESHOLDS
+from ompo_ros.policy.runtime import PolicyRuntime
 from ompo_ros.sim.distributions import Constant
 from ompo_ros.sim.domain import Domain, Drawn, Simulator
 from ompo_ros.sim.mujoco_arms import MujocoArms
 from ompo_ros.sim.stand_in import StandIn
+from ompo_ros.task.acting import Policy
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS, load_robot
 from ompo_ros.task.tasks import Float32Array, Task
@@ -120,14 +123,14 @@ class WatchedArm(MujocoArms):
         return load
 
 
-def measure(mass: float, friction: float, episodes: int, seed: int) -> dict[str, float | list[float]]:
+def measure(policy: Policy, mass: float, friction: float, episodes: int, seed: int) -> dict[str, float | list[float]]:
     """Push `episodes` times, or until the arm is held."""
     constants = {"cube_mass": Drawn(Constant(mass)), "contact_friction": Drawn(Constant(friction))}
     domain, robot, plant = Domain("contact", constants, {}, SIMULATOR), load_robot("panda"), WatchedArm()
     arm = StandIn(robot, PUSH, domain, plant, seed, command_timeout=0.5)
     collector = Collector(robot, PUSH, seed=seed, cube_rest_time=0.0)
     collector.enabled = True
-    evaluation = collector.player.evaluate(Script(), episodes)
+    evaluation = collector.player.evaluate(policy, episodes)
     played: list[FloatArray] = []
     stops = 0
     while not evaluation.done and collector.phase is not CollectorPhase.HELD:
@@ -180,15 +183,19 @@ def _shares(played: list[FloatArray]) -> dict[str, float | list[float]]:
 def main() -> None:
     """Measure every kind of cube."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--policy", type=Path, help="a Panda's policy for push; default: the script")
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    policy: Policy = Script()
+    if given.policy is not None:
+        policy = PolicyRuntime(given.policy.read_bytes(), PUSH.on(load_robot("panda")))
     sys.stdout.write(
         f"{'cube':8}{'kg':>5} {'friction':>9}" + "".join(f"{name:>14}" for name in COLUMNS) + "  joints_nm\n"
     )
     found = {}
     for name, (mass, friction) in CUBES.items():
-        found[name] = each = measure(mass, friction, given.episodes, given.seed)
+        found[name] = each = measure(policy, mass, friction, given.episodes, given.seed)
         figures = "".join(f"{each[column]:14.{digits}f}" for column, digits in COLUMNS.items())
         sys.stdout.write(f"{name:8}{mass:5g} {friction:9g}{figures}  {each['joints_nm']}\n")
         sys.stdout.flush()

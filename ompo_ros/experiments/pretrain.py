@@ -34,7 +34,7 @@ from ompo_ros.task.teacher import push_actions
 ARMS = 16
 WARMUP = 300  # random steps of every arm
 STEPS, UPDATES = 5, 10  # of every arm, and of the learner, in turn
-TOTAL_UPDATES = {"reach": 15_000, "push": 80_000}
+TOTAL_UPDATES = {"reach": 15_000, "push": 120_000}
 PUSH_ARMS = 32
 PUSH_UPDATES = 20  # to STEPS of every arm
 LESSONS = 0.8  # share of the updates that teach the actor; the others teach the critics

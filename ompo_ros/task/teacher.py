@@ -15,17 +15,17 @@ from ompo_ros.task.kinematics import HOME, FloatArray, hand_jacobian
 from ompo_ros.task.tasks import INCREMENT, Float32Array
 
 # Lengths in m. The cube's half width is 0.02, the fingers reach 7 mm below the hand's point and 20 mm to the side.
-STANDOFF: Final = 0.05  # from the cube's centre, where the hand comes down
+STANDOFF: Final = 0.065  # from the cube's centre, where the hand comes down; at 0.05 fingers landed on its edge
 OVER: Final = 0.065  # height of the way over the cube
 LOW: Final = 0.02  # height of a push
-FUNNEL: Final = (0.015, 2.0)  # nearer than this to the place behind the cube the hand is low; beyond, rise per m
+FUNNEL: Final = (0.02, 2.0)  # nearer than this to the place behind the cube the hand is low; beyond, rise per m
 CLEARANCE: Final = (0.04, 0.02)  # the hand moves sideways from this height on, at full speed so much higher
 NEAR: Final = 0.03  # of the place behind the cube: sideways motion is safe there at any height
 # Ramps, from none to full: a network cannot learn a switch, and the teacher does not need one.
 BEHIND: Final = (0.012, 0.024)  # the hand's distance behind the cube, for a push
-NOT_TOO_FAR: Final = (0.09, 0.075)
+NOT_TOO_FAR: Final = (0.105, 0.09)
 ON_LINE: Final = (0.028, 0.018)  # its distance from the line to the goal
-DOWN: Final = (0.045, 0.035)  # its height; higher up the fingers would land on the cube
+DOWN: Final = (0.032, 0.025)  # its height; fingers that still come down while they push press the cube down
 UNFINISHED: Final = (0.03, 0.036)  # the cube's distance from its goal, for any motion
 STOP: Final = 0.01  # the distance at which a push would end
 
