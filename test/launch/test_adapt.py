@@ -157,7 +157,7 @@ def test_a_learner_that_others_forgot_while_it_was_stopped_is_replaced(start):
     run = start(target_steps=600)
     run.wait_for(r"policy/latest: \d+")
     stop(run.pid_of("learner"), 11.0)
-    run.wait_for(r"did not run for \d\.\d s")
+    run.wait_for(r"did not run for \d+\.\d s")
     run.wait_for(r"\[learner-\d+\]: process started", times=2)
     assert run.end(250) == 0, run.output
     assert "resumed from" in run.output
