@@ -65,7 +65,8 @@ def _placeholder(class_name: str) -> Iterator[Node]:
 def _wait_for(name: str, is_free: Callable[[], bool]) -> None:
     if is_free():
         return
-    rclpy.logging.get_logger("only_one").warning(f"waiting up to {_PATIENCE:g} s for another {name} to go")
+    logger = rclpy.logging.get_logger(name[1:].replace("/", "."))
+    logger.warning(f"waiting up to {_PATIENCE:g} s for another {name} to go")
     deadline = time.monotonic() + _PATIENCE
     while not is_free():
         if time.monotonic() > deadline:
