@@ -36,11 +36,14 @@ def only_one(class_name: str) -> Iterator[None]:
     On this machine the kernel decides, at once and however busy the cores are. The graph shows nodes of others.
     """
     with _placeholder(class_name) as node:  # only a node knows its remapped name
-        name, domain = node.get_fully_qualified_name(), node.context.get_domain_id()
-    _wait_for(name, lambda: _claimed(f"\0ompo_ros/{domain}{name}"))
+        name, address = node.get_fully_qualified_name(), f"\0ompo_ros/{node.context.get_domain_id()}"
+        if _claimed(address + name):
+            _wait_to_be_alone(node)
+            yield
+            return
+    _wait_for(name, lambda: _claimed(address + name))  # without a placeholder, which would keep the other one waiting
     with _placeholder(class_name) as node:
-        time.sleep(_DISCOVERY)
-        _wait_for(name, lambda: _others(node) == 0)
+        _wait_to_be_alone(node)
         yield
 
 
@@ -60,6 +63,11 @@ def _placeholder(class_name: str) -> Iterator[Node]:
     finally:
         node.destroy_node()  # else it stays on the graph until Python collects it, and hides the node's topics
         context.try_shutdown()
+
+
+def _wait_to_be_alone(node: Node) -> None:
+    time.sleep(_DISCOVERY)
+    _wait_for(node.get_fully_qualified_name(), lambda: _others(node) == 0)
 
 
 def _wait_for(name: str, is_free: Callable[[], bool]) -> None:
