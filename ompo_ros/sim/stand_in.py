@@ -23,7 +23,7 @@ _AWAY: Final = 0.1  # rad from where the last episode began
 _HOME: Final = 0.06  # rad from home
 _ROUGHLY_HOME: Final = 0.15  # rad at which an arm that sags or creeps stays
 _STAYS: Final = 0.5  # s
-_REST: Final = 0.05  # rad/s
+_REST: Final = 0.1  # rad/s on average over a step, as the collector judges it: a commanded arm always vibrates
 _SPEEDING: Final = 1.5  # largest lead of a command, in periods at the velocity limit
 
 
@@ -51,7 +51,7 @@ class StandIn:
         self._world.seed([np.random.default_rng(seed)])
         self._world.reset(self._arm)
         self._away = False
-        self._begun_at = plant.q[0].copy()
+        self._begun_at = self._stood_at = plant.q[0].copy()
         self._rested = 0.0  # s
         self._held: FloatArray | None = plant.q.copy()
         self._since_command = 0.0
@@ -103,7 +103,8 @@ class StandIn:
     def _begin_episode_at_home(self, seconds: float) -> None:
         plant = self._world.plant
         self._away = self._away or bool(np.abs(plant.q[0] - self._begun_at).max() > _AWAY)
-        self._rested = self._rested + seconds if np.abs(plant.dq).max() < _REST else 0.0
+        at_rest = np.abs(plant.q[0] - self._stood_at).max() < _REST * seconds
+        self._rested, self._stood_at = self._rested + seconds if at_rest else 0.0, plant.q[0].copy()
         distance = np.abs(plant.q[0] - self._home).max()
         at_home = distance < _HOME if self._rested < _STAYS else distance < _ROUGHLY_HOME
         if self._away and at_home and self._rested > 0.0:

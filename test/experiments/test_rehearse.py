@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.collector import Collector
-from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, rehearse
+from ompo_ros.experiments.gaps import shipped_agent
+from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, Sources, rehearse
 from ompo_ros.learning import Config, make_agent
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.sim.belief import Belief
@@ -44,6 +45,15 @@ def test_a_rehearsal_can_be_repeated_and_evaluated():
     assert 0.0 <= success <= 1.0
     assert value < 0.0
     assert rig.collector.player.target_steps == 150  # an evaluation is no exploration
+
+
+def test_each_episode_that_is_played_is_one_of_a_drifting_arms():
+    task, robot = Task("reach", "dense"), load_robot("panda")
+    arm = make_stand_in("mujoco", "drifting", task, robot, seed=0, command_timeout=0.5)
+    rig = Rig(arm, Collector(robot, task, seed=0))
+    rig.collector.player.policy = AgentPolicy(shipped_agent(task, seed=0))
+    episodes = rig.episodes()
+    assert [(next(episodes).transitions is not None, arm.episode) for _ in range(20)] == [(True, n) for n in range(20)]
 
 
 def test_demonstrations_inform_belief_and_learner_and_cost_no_steps_of_the_run():
