@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapt campaign test test-slow lint clean
+.PHONY: help setup adapt campaign figures test test-slow lint clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,6 +16,11 @@ adapt: setup ## adapt a simulated Panda arm: ros2 launch ompo_ros adapt.launch.p
 
 campaign: setup ## play 100 random faults on adaptation runs and count what breaks (docs/campaign.md)
 	@tools/with_ros python -m ompo_ros.experiments.campaign $(ARGS)
+
+figures: setup ## redraw every table and picture of docs/results from its CSV file
+	@tools/with_ros python -m ompo_ros.experiments.compare --report > /dev/null
+	@tools/with_ros python -m ompo_ros.experiments.compare --report --out docs/results/creeping.csv > /dev/null
+	@tools/with_ros python -m ompo_ros.experiments.drift --report > /dev/null
 
 lint: setup ## ruff and mypy
 	@$(BIN)/ruff check .
