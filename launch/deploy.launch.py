@@ -66,10 +66,9 @@ def nodes(values: Values) -> list[Node]:
         "dry_run": values["dry_run"] == "true",
         "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep(values),
-        **without_people(values),
     }
     ended = endings.required("the policy controller", may_stop=True)
-    controller = node("policy_controller", values, parameters, on_exit=ended)
+    controller = node("policy_controller", values, parameters, defaults=without_people(values), on_exit=ended)
     if not values["registry_dir"]:
         return [controller]
     return [controller, policy_server(values, values["registry_dir"])]

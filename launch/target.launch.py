@@ -36,12 +36,12 @@ def start(values: Values) -> list[Node]:
         "robot_namespace": robot_namespace(values),
         "speed_scale": float(values["speed_scale"]),
         "lockstep": lockstep(values),
-        **without_people(values),
         "enabled": False,
         "seed": int(values["seed"]),
     }
     manager = {**steps, "run_dir": str(folder_of(values)), "settings": json.dumps(dict(values))}
+    ended = endings.required("the target collector")
     return [
-        node("target_collector", values, collector, on_exit=endings.required("the target collector")),
+        node("target_collector", values, collector, defaults=without_people(values), on_exit=ended),
         node("run_manager", values, manager, stdout=(), on_exit=endings.required("the run manager")),
     ]

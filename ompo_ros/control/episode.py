@@ -12,6 +12,7 @@ from ompo_ros.task.tasks import Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
 TARGET_DOMAIN = 0  # seen from its topics, the arm has one domain
+_MOVED = 0.01  # rad; from a smaller motion no arm that is at home in free air gets to press on something
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ class EpisodeRecorder:
     def send(self, command: FloatArray) -> None:
         """Record the joint positions (7,) that the last action led to."""
         self.commands.append(command)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the arm has left the place where the episode began."""
+        positions = np.stack(self.observations)[:, self.task.contract.slice_of("position")]
+        return bool(np.ptp(positions, axis=0).max() > _MOVED)
 
     def finish(self) -> PlayedEpisode:
         """Close a whole episode; its last transition is truncated, since the arm's tasks end only by time."""

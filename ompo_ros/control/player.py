@@ -118,10 +118,14 @@ class Player:
             self._episode.send(command)
 
     def stop(self) -> PlayedEpisode | None:
-        """End the current episode, if there is one, because the arm did not follow: an evaluated policy has failed."""
-        if self._episode is None or self.evaluation is None or not self._episode.deterministic:
+        """End the current episode, if there is one, because the arm did not follow: an evaluated policy has failed.
+
+        It has no part in an arm that never moved: somebody has pressed its stop button.
+        """
+        episode = self._episode
+        if episode is None or self.evaluation is None or not (episode.deterministic and episode.has_moved):
             return self.drop()
-        stopped, self._episode = self._episode.stop(), None
+        stopped, self._episode = episode.stop(), None
         self.evaluation.played.append(stopped)
         return stopped
 

@@ -1,8 +1,8 @@
 """Rehearses gaps x methods x seeds in parallel processes, and reports how fast each method adapts.
 
 Usage: python -m ompo_ros.experiments.compare --gaps creeping mujoco:hidden --methods sac ompo_belief --seeds 0 1 2
-Each run's rows are added to the CSV file in one write. Started again, it makes the missing runs. `--report` makes no
-runs and only draws table and figure beside the CSV file.
+Each run's rows are added to the CSV file in one write as soon as it is done. Started again, it makes the missing runs.
+`--report` makes no runs and only draws table and figure beside the CSV file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +39,7 @@ from ompo_ros.sim.gaps import WANTED, benchmark, kind_of, task_of
 from ompo_ros.sim.stand_in import SIMULATORS
 from ompo_ros.transitions import Origin
 
+_KILLED = "its process was killed, perhaps for want of memory"
 BENCHMARK = "benchmark"  # the benchmark of ompo_ros.sim.gaps
 
 
@@ -162,13 +165,16 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
     left = missing(jobs, path)
     sys.stderr.write(f"{len(jobs) - len(left)} of {len(jobs)} runs are done\n")
     begun = time.monotonic()
-    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=1) as pool:
-        waiting = [(job, pool.apply_async(make, (job,))) for job in left]
-        for done, (job, result) in enumerate(waiting, start=1):
+    threads = ThreadPoolExecutor(processes)
+    asked = {threads.submit(_make_alone, make, job): job for job in left}
+    try:
+        for done, future in enumerate(as_completed(asked), start=1):
+            job = asked[future]
             try:
-                points = result.get()
+                points = future.result()
             except Exception as error:
-                sys.stderr.write(f"{job.gap} {job.method} seed {job.seed} failed: {error!r}\n")
+                why = _KILLED if isinstance(error, BrokenProcessPool) else repr(error)
+                sys.stderr.write(f"{job.gap} {job.method} seed {job.seed} failed: {why}\n")
                 continue
             append(path, points)
             seconds = (time.monotonic() - begun) / done * (len(left) - done)
@@ -176,6 +182,14 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
             sys.stderr.write(
                 f"{done} of {len(left)}, {seconds / 60:.0f} min left: {job.gap} {job.method} seed {job.seed}: {curve}\n"
             )
+    finally:
+        threads.shutdown(cancel_futures=True)
+
+
+def _make_alone(make: Callable[[Job], list[Point]], job: Job) -> list[Point]:
+    """Make a run in a process of its own: one that is killed costs no other run."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(make, job).result()
 
 
 def report(path: Path) -> str:

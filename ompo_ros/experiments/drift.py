@@ -50,8 +50,7 @@ def follow(job: Job) -> list[Point]:
     )
     if sources.belief is not None:
         sources.belief.forget(HALF_LIFE)
-    pacing = job.protocol.pacing if method.belief else replace(job.protocol.pacing, warmup=0, source_ratio=0.0)
-    pacing = method.paced(pacing)
+    pacing = method.paced(job.protocol.pacing)
     points: list[Point] = []
     successes: list[bool] = []
     steps = 0

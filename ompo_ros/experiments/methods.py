@@ -16,10 +16,14 @@ PLAIN: Final = {"discrepancy": "bound", "replay_temper": 0.0, "target_share": -1
 
 @dataclass(frozen=True)
 class Method:
-    """A method's own settings; `adapts` is False for the fixed shipped policy, `learns` for fixed networks."""
+    """A method's own settings, and what it learns from: a belief, sources.
+
+    `adapts` is False for the fixed shipped policy, `learns` for fixed networks.
+    """
 
     own: Mapping[str, Any] = field(default_factory=dict)
     belief: bool = False
+    sources: bool = True
     adapts: bool = True
     learns: bool = True
 
@@ -28,7 +32,9 @@ class Method:
         return Config.from_dict({**node_settings("learner", task)["learning"], **PLAIN, **self.own})
 
     def paced(self, pacing: Pacing) -> Pacing:
-        """The protocol's pacing; without sources and updates for fixed networks."""
+        """The protocol's pacing; no warm-up without sources, and neither sources nor updates for fixed networks."""
+        if not self.sources:
+            pacing = replace(pacing, warmup=0, source_ratio=0.0)
         return pacing if self.learns else replace(pacing, source_ratio=0.0, update_to_data=0.0)
 
 
@@ -57,9 +63,9 @@ class Protocol:
 
 
 DRIFTING: Final[Mapping[str, Method]] = {
-    "shipped": Method(adapts=False),
-    "sac": Method({"algorithm": "sac", "setting": "non_stationary"}),
-    "ompo": Method({"algorithm": "ompo", "setting": "non_stationary"}),
+    "shipped": Method(sources=False, adapts=False),
+    "sac": Method({"algorithm": "sac", "setting": "non_stationary"}, sources=False),
+    "ompo": Method({"algorithm": "ompo", "setting": "non_stationary"}, sources=False),
     "compensation_alone": Method(belief=True, learns=False),
     "sac_belief": Method({"algorithm": "sac"}, belief=True),
     "ompo_belief": Method({"algorithm": "ompo"}, belief=True),

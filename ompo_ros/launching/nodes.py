@@ -152,7 +152,7 @@ def lockstep(values: Values) -> bool:
 
 
 def without_people(values: Values) -> dict[str, object]:
-    """What arm nodes need not wait for beside a stand-in, whose cube nobody holds."""
+    """Defaults of arm nodes beside a stand-in, whose cube nobody holds."""
     return {} if values["target"] in ("real", "fci") else {"cube_rest_time": 0.0}
 
 

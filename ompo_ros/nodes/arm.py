@@ -37,6 +37,7 @@ _REPORT_PERIOD: Final = 1.0  # s
 _FIGURES: Final = re.compile(r"[\d.]+")  # in a problem's text; while only they change it is the same problem
 _START: Final = 10.0  # s in which a robot that starts beside an idle node may be silent
 _WIND_DOWN: Final = 2.0  # s of braking after which the node ends in any case
+_STAYS_DISABLED: Final = "stays disabled, as asked before; only a person enables it: `ompo enable`"
 
 
 class StateMachine(Protocol):
@@ -82,6 +83,7 @@ class Arm:
         self._told, self._began = "", time.monotonic()
         self._episodes = 0
         self._ending_by: float | None = None  # the latest time to end, after a signal
+        self._disabled = False  # by a call, since when only a person enables
         machine.enabled = given.enabled
         robot, contract = machine.motion.robot, machine.motion.contract
         topic = node.resolve_topic_name(topic_in(given.robot_namespace, robot.driver.command_topic))
@@ -161,6 +163,7 @@ class Arm:
             self._summaries.publish(summary)
 
     def _on_set_enabled(self, request: SetEnabled.Request, response: SetEnabled.Response) -> SetEnabled.Response:
+        """Do as asked; a run repeats its call until it is answered, which must not undo a stop in between."""
         log = self._node.get_logger()
         response.message = self._identity.enabling_problem(request)
         if request.enabled and self._ending_by is not None:
@@ -168,8 +171,13 @@ class Arm:
         if response.message:
             log.warning(f"~/set_enabled: {response.message}")
             return response
-        self._machine.enabled = request.enabled
-        response.success, response.message = True, "enabled" if request.enabled else "braking, then silent"
+        response.success = True
+        if request.enabled and request.run_id and (self._disabled or self._machine.enabled):
+            response.message = _STAYS_DISABLED if self._disabled else "enabled before"
+            log.warning(f"~/set_enabled, called by the run: {response.message}")
+            return response
+        self._machine.enabled, self._disabled = request.enabled, not request.enabled
+        response.message = "enabled" if request.enabled else "braking, then silent"
         log.info(f"{response.message}, as asked by ~/set_enabled")
         return response
 

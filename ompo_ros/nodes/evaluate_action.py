@@ -16,9 +16,12 @@ from ompo_ros.control.collector import ENABLE, Collector
 from ompo_ros.control.player import EvaluationRun
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity
 from ompo_ros.nodes.wire.policy_feed import PolicyLoader
+from ompo_ros.nodes.wire.repeated_call import RepeatedCall
 from ompo_ros.task.acting import Policy
 
 _MAX_DROPPED = 10  # interrupted episodes before an evaluation is given up
+_PATIENCE = 20.0  # s for the policy server to send a policy
+_CANCELLED = "cancelled"
 
 
 class EvaluateAction:
@@ -32,6 +35,7 @@ class EvaluateAction:
         self._evaluation: EvaluationRun | None = None
         self._goal: Any = None
         self._ended: Future | None = None
+        self._asked: Future | None = None  # for the policy, while the server has not answered
         self._summaries: list[EpisodeSummary] = []
         self._get_policy = node.create_client(GetPolicy, "policy_server/get_policy")
         self._server = ActionServer(
@@ -47,11 +51,13 @@ class EvaluateAction:
         """Handle a loaded policy, a cancelled goal, a disabled collector, and repeated interruptions."""
         self._loader.pause()
         evaluation = self._evaluation
+        if self._asked is not None and self._goal.is_cancel_requested:
+            self._asked.cancel()
         if evaluation is None or self._ended is None:
             return
         problem = ""
         if self._goal.is_cancel_requested:
-            problem = "cancelled"
+            problem = _CANCELLED
         elif not self._collector.enabled:
             problem = "the collector was disabled"
         elif evaluation.dropped > _MAX_DROPPED:
@@ -91,9 +97,9 @@ class EvaluateAction:
         return GoalResponse.ACCEPT
 
     async def _execute(self, goal: Any) -> Evaluate.Result:  # noqa: ANN401 - rclpy's ServerGoalHandle is untyped
+        self._goal, self._summaries, self._ended = goal, [], Future()
         try:
             policy = await self._policy(goal.request.policy_version)
-            self._goal, self._summaries, self._ended = goal, [], Future()
             self._evaluation = self._player.evaluate(policy, goal.request.episodes)
             problem = await self._ended
         except ValueError as error:
@@ -121,7 +127,14 @@ class EvaluateAction:
             return running
         if not self._get_policy.service_is_ready():
             raise ValueError(f"policy {version} is not running here, and {self._get_policy.srv_name} does not answer")
-        answer = await self._get_policy.call_async(GetPolicy.Request(version=version, channel="latest"))
+        request = GetPolicy.Request(version=version, channel="latest")
+        self._asked = RepeatedCall(self._node, self._get_policy, lambda: request, patience=_PATIENCE).answer
+        answer = await self._asked
+        self._asked = None
+        if self._goal.is_cancel_requested:
+            raise ValueError(_CANCELLED)
+        if answer is None:
+            raise ValueError(f"policy {version}: {self._get_policy.srv_name} did not answer within {_PATIENCE:g} s")
         if not answer.success:
             raise ValueError(f"policy {version}: {answer.message}")
         self._identity.check(answer.policy, GET_POLICY)

@@ -84,7 +84,7 @@ class PageCalls:
             self._run.answer(act.value, "no node that moves an arm is there; use the robot's own stop", False)
         for name, client in ready.items():
             full = self._node.resolve_topic_name(name)
-            self._call(act, client, enabling_request(act is Act.ENABLE, full, self._run_id))
+            self._call(act, client, enabling_request(act is Act.ENABLE, full))  # of no run: a person presses
 
     def _move_stable(self, act: Act, version: int) -> None:
         request = ActivatePolicy.Request(

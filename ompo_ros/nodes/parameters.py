@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ompo_ros.control.cube_place import REST_TIME
 from ompo_ros.fci.collision import THRESHOLDS
 from ompo_ros.parameters import parameter
 from ompo_ros.task.tasks import REWARDS, TASKS
@@ -62,7 +63,7 @@ class ArmParameters(RunParameters, TaskParameters, DriverParameters):
     dry_run: bool = parameter(False, "Do everything except command the robot and feed the learner.")
     speed_scale: float = parameter(1.0, "Share of the preset's velocity limits to use.", low=0.01, high=1.0)
     cube_rest_time: float = parameter(
-        3.0, "Seconds that a cube lies still, after somebody may have held it, until the arm moves.", high=60.0
+        REST_TIME, "Seconds that a cube lies still, after somebody may have held it, until the arm moves.", high=60.0
     )
     lockstep: bool = parameter(False, "Act on each joint state at once, for robot_sim in lockstep.")
     enabled: bool = parameter(False, "Move at once instead of waiting for `ompo enable`.")

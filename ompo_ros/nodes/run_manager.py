@@ -27,13 +27,13 @@ from ompo_ros.nodes.wire.identity import Identity, enabling_request
 from ompo_ros.nodes.wire.judgement_client import JudgementClient
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
+from ompo_ros.nodes.wire.repeated_call import RepeatedCall
 from ompo_ros.nodes.wire.run_end import RunEnd
 from ompo_ros.to_launch import PROGRESS, is_drawn, say
 from ompo_ros.transitions import InvalidData
 
 _EVALUATION_PATIENCE = 600.0  # s without an evaluation's episode in which a failed one is asked for again
 _EXPORT_PATIENCE = 10.0  # s that the learner's newest actor may take to become a policy; one may also be refused
-_ENABLING_PATIENCE = 5.0  # s for an answer to the enabling call; a server drops it that has not found the client yet
 _WAITING_PERIOD = 10.0  # s between two lines that say what the run waits for
 _DRAWN_PERIOD = 1.0  # s between two lines of progress where the launch draws them
 
@@ -97,13 +97,11 @@ class RunManager(Node):
         self._start.cancel()
         if self._settings.get("resume") == "true":  # a new run's are kept by the launch file
             self._write(lambda: keep_arguments(self._folder.path, self._settings))
-        self._enabling = self.create_timer(_ENABLING_PATIENCE, self._enable_arm, clock=STEADY)
-        self._enable_arm()
+        RepeatedCall(self, self._enable, self._enabling).answer.add_done_callback(self._on_enabled)
 
-    def _enable_arm(self) -> None:
-        """Call, and call again with a new signature: enabling twice does no harm."""
-        request = enabling_request(True, self.resolve_topic_name("target_collector"), self._identity.run_id)
-        self._enable.call_async(request).add_done_callback(self._on_enabled)
+    def _enabling(self) -> SetEnabled.Request:
+        """A call with a signature of its own; one that comes again undoes no stop."""
+        return enabling_request(True, self.resolve_topic_name("target_collector"), self._identity.run_id)
 
     def _find_missing(self) -> str:
         """What a run cannot begin without; above all a policy, since the arm would move at random."""
@@ -117,9 +115,6 @@ class RunManager(Node):
 
     def _on_enabled(self, answer: Future) -> None:
         """The arm is on its way home; an evaluation asked for now comes before any exploration."""
-        if self._enabling.is_canceled():
-            return
-        self._enabling.cancel()
         if not answer.result().success:
             self.get_logger().fatal(f"the target collector stays disabled: {answer.result().message}")
             raise SystemExit(2)

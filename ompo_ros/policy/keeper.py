@@ -35,6 +35,7 @@ class PolicyKeeper:
         self.registry, self._contract, self._settings = registry, contract, settings
         self._running = RunningSuccess(settings.window)
         self._candidate: CheckedPolicy | None = None
+        self._judged: tuple[tuple[int, Evaluation], Verdict] | None = None  # the last result of a run, and its verdict
         self._standing: dict[int, CheckedPolicy] = {}  # what channels stand on, by version, as far as it was needed
         empty = np.empty((0, contract.observation_size), np.float32)
         self._recorded = (empty, empty)
@@ -110,7 +111,20 @@ class PolicyKeeper:
         return self._settle(candidate, evaluation, judge_success(evaluation, self.stable_evidence(), self._settings))
 
     def judge_result(self, version: int, evaluation: Evaluation) -> Verdict:
-        """Judge a policy that a run has evaluated as its result: by its behaviour, then by its success."""
+        """Judge a policy that a run has evaluated as its result: by its behaviour, then by its success.
+
+        A run that got no answer asks again. It gets the same one: stable may hold this policy by now, or another one
+        that a user has put there since.
+        """
+        asked = version, evaluation
+        if self._judged is None or self._judged[0] != asked:
+            self._judged = asked, self._judge_result(version, evaluation)
+        return self._judged[1]
+
+    def _judge_result(self, version: int, evaluation: Evaluation) -> Verdict:
+        stable = self.registry.standing(STABLE)
+        if stable is not None and (stable.version, stable.evaluation) == (version, evaluation):
+            return Verdict(True, f"stable holds it since {evaluation.successes}/{evaluation.episodes} episodes succeed")
         result = self.registry.load(version)
         verdict = judge_success(evaluation, self.stable_evidence(), self._settings)
         if verdict.passed and len(self._recorded[0]):

@@ -261,6 +261,34 @@ def test_a_policy_that_is_stopped_in_an_evaluation_has_failed_there():
     assert evaluation.played[1].completed
 
 
+class Eager(Still):
+    """A policy that pushes."""
+
+    def act(self, obs):
+        return np.ones(7, dtype=np.float32)
+
+
+def test_a_stop_button_at_home_fails_no_policy():
+    rig = Rig()
+    evaluation = rig.collector.player.evaluate(Eager(), 2)
+    rig.run_until(lambda: rig.observed)
+    (at_home,) = rig.observed
+    rig.run(2500, lambda state: ArmState(at_home, np.zeros(7), state.time))
+    assert rig.collector.phase is CollectorPhase.HELD
+    assert (evaluation.played, evaluation.dropped) == ([], 5)
+    assert not any(episode.stopped for episode in rig.finished)
+
+
+def test_a_stop_button_within_a_motion_costs_an_evaluation_one_episode():
+    rig = Rig()
+    evaluation = rig.collector.player.evaluate(Eager(), 2)
+    rig.run_until(lambda: len(rig.observed) == 20)
+    on_the_way = rig.arm.measured.position
+    rig.run(2500, lambda state: ArmState(on_the_way, np.zeros(7), state.time))
+    assert rig.collector.phase is CollectorPhase.HELD
+    assert [episode.stopped for episode in evaluation.played] == [True]
+
+
 def test_a_pause_within_an_episode_breaks_it():
     rig = Rig()
     rig.run_until(lambda: len(rig.observed) == 10)

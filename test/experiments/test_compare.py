@@ -1,12 +1,16 @@
 """A comparison's rows stay, are added to, and are summed up as told."""
 
 import dataclasses
+import functools
 import math
+import os
+import signal
 
 import numpy as np
 import pytest
+from waiting import wait_until
 
-from ompo_ros.experiments.compare import Gap, Job, missing, play, report
+from ompo_ros.experiments.compare import Gap, Job, compare, missing, play, report
 from ompo_ros.experiments.comparison import (
     ENOUGH,
     Point,
@@ -54,6 +58,24 @@ def test_only_runs_that_are_missing_are_made(tmp_path):
     jobs = [Job(Gap.of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
     append(path, [point(100, 1.0, seed=1, update_to_data=1.0, source_ratio=1.0)])
     assert [job.seed for job in missing(jobs, path)] == [0, 2]
+
+
+def run_or_die(path, job):
+    """Seed 1 is killed; seed 0 ends when the rows of seed 2, asked for after it, are in the file."""
+    if job.seed == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if job.seed == 0:
+        wait_until(lambda: (str(job.gap), "sac", 2) in runs(read(path)), "rows of a later run", 60.0)
+    return [point(100, 1.0, seed=job.seed, update_to_data=1.0, source_ratio=1.0)]
+
+
+def test_rows_are_kept_as_soon_as_they_come_and_a_killed_run_costs_no_other(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    jobs = [Job(Gap.of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
+    compare(jobs, path, 2, functools.partial(run_or_die, path))
+    assert [each.seed for each in read(path)] == [2, 0]
+    assert "sac seed 1 failed: its process was killed" in capsys.readouterr().err
+    assert [job.seed for job in missing(jobs, path)] == [1]
 
 
 @pytest.mark.parametrize("other", [{"update_to_data": 4.0}, {"source_ratio": 9.0}, {"target_steps": 50}])

@@ -1,8 +1,10 @@
 """Methods differ in what is theirs, and in nothing else."""
 
+import dataclasses
+
 import pytest
 
-from ompo_ros.experiments.methods import METHODS, PARTS, Protocol
+from ompo_ros.experiments.methods import DRIFTING, METHODS, PARTS, Protocol
 from ompo_ros.experiments.pretrain import node_settings
 
 OWN = {
@@ -20,6 +22,25 @@ def test_a_method_has_only_its_own_settings(name):
     reference, config = METHODS["sac"].config().to_dict(), METHODS[name].config().to_dict()
     assert {setting for setting in config if config[setting] != reference[setting]} <= OWN
     assert set(METHODS[name].own) <= OWN
+
+
+def test_for_an_arm_that_changes_only_what_a_method_learns_from_differs_too():
+    reference = METHODS["sac"].config().to_dict()
+    pacing = Protocol(update_to_data=2.0, source_ratio=10.0, warmup=500).pacing
+    for method in DRIFTING.values():
+        config = method.config().to_dict()
+        assert {setting for setting in config if config[setting] != reference[setting]} <= {*OWN, "setting"}
+        assert method.sources == method.belief
+        if method.adapts:
+            assert config["setting"] == ("domain_adaptation" if method.belief else "non_stationary")
+        if method.learns:
+            without = dataclasses.replace(pacing, warmup=0, source_ratio=0.0)
+            assert method.paced(pacing) == (pacing if method.sources else without)
+
+
+@pytest.mark.parametrize("name", ADAPTING)
+def test_every_method_for_a_fixed_arm_has_the_same_sources(name):
+    assert METHODS[name].sources
 
 
 def test_what_is_not_a_methods_own_is_an_adaptation_runs():

@@ -9,14 +9,17 @@ import pytest
 from launch import LaunchContext
 from launch_ros.actions import Node
 
+from ompo_ros.control.cube_place import REST_TIME
 from ompo_ros.fci.collision import THRESHOLDS
 from ompo_ros.launching import nodes
 from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument
 from ompo_ros.launching.files import check_arm
+from ompo_ros.nodes.parameters import TargetCollectorParameters
 from ompo_ros.resources import resource_path
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import TASKS
 
+FCI = {"target": "fci", "robot_ip": "172.16.0.2"}
 LAUNCH_FILES = Path(__file__).parents[2] / "launch"
 DEFAULTS = {name: argument.default for name, argument in ARGUMENTS.items()}
 
@@ -80,8 +83,8 @@ def test_without_an_address_a_launch_starts_nothing(file, tmp_path):
 
 
 @pytest.fixture
-def parameters_of_driver(tmp_path, monkeypatch):
-    """Lead a launch file to its nodes, start none, and give the driver's parameters."""
+def parameters_of_node(tmp_path, monkeypatch):
+    """Lead a launch file to its nodes, start none, and give the parameters of one."""
     made = {}
 
     class Unstarted(Node):
@@ -95,16 +98,36 @@ def parameters_of_driver(tmp_path, monkeypatch):
     monkeypatch.setattr(nodes, "Node", Unstarted)
     monkeypatch.chdir(tmp_path)
 
-    def lead(name, **given):
+    def lead(name, node, **given):
+        made.clear()
         spec = importlib.util.spec_from_file_location(name, LAUNCH_FILES / f"{name}.launch.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         context = LaunchContext()
-        context.launch_configurations.update(given, target="fci", robot_ip="172.16.0.2", view="false")
+        context.launch_configurations.update({"view": "false", **given})
         visit_all(module.generate_launch_description(), context)
-        return made["fci_driver"]
+        return made[node]
 
     return lead
+
+
+@pytest.fixture
+def parameters_of_driver(parameters_of_node):
+    return lambda name, **given: parameters_of_node(name, "fci_driver", **FCI, **given)
+
+
+@pytest.mark.parametrize(("file", "arm"), [("adapt", "target_collector"), ("deploy", "policy_controller")])
+def test_a_file_for_the_real_arm_can_be_rehearsed_with_its_wait_for_the_cube(file, arm, parameters_of_node, tmp_path):
+    def wait(folder, **given):
+        given = {"run_dir": folder, "task": "push", **given}
+        return parameters_of_node(file, arm, **given).get("cube_rest_time", TargetCollectorParameters.cube_rest_time)
+
+    assert wait("stand_in", target="mujoco") == 0.0
+    assert wait("real", target="real") == wait("fci", **FCI) == REST_TIME
+    own = tmp_path / "mine.yaml"
+    own.write_text(f"/**/{arm}:\n  ros__parameters: {{cube_rest_time: 5.0}}\n")
+    for folder, target in (("second", {"target": "mujoco"}), ("third", {"target": "real"}), ("fourth", FCI)):
+        assert wait(folder, params_file=str(own), **target) == 5.0
 
 
 def visit_all(entity, context):

@@ -11,8 +11,10 @@ from collector_peer import CONTRACT, ROBOT, Ears, Evaluator, make_artifact, robo
 from diagnostic_msgs.msg import DiagnosticStatus
 from graphs import graph_of, node
 from ompo_msgs.msg import EpisodeSummary
-from ompo_msgs.srv import SetEnabled
+from ompo_msgs.srv import GetPolicy, SetEnabled
 from probe import Probe
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -184,6 +186,53 @@ def test_a_cancelled_evaluation_ends_and_exploration_goes_on(ears):
     assert answer.status == GoalStatus.STATUS_CANCELED
     assert answer.result.message == "cancelled"
     ears.probe.wait_for_more(ears.batches)
+
+
+class SlowServer:
+    """A policy server that loses its first answers."""
+
+    def __init__(self, ears, loses):
+        self.asked, self._loses = 0, loses
+        self._node = ears.probe.node
+        group = ReentrantCallbackGroup()  # a call that is never answered keeps no other one waiting
+        name = "/ompo/policy_server/get_policy"
+        self._service = self._node.create_service(GetPolicy, name, self._get, callback_group=group)
+
+    async def _get(self, request, response):
+        self.asked += 1
+        if self.asked <= self._loses:
+            await Future()
+        response.success, response.policy = True, make_artifact(request.version)
+        return response
+
+    def close(self):
+        self._node.destroy_service(self._service)
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_lost_answer_of_the_policy_server_blocks_no_evaluation(ears):
+    ears.begin_anew()
+    evaluator, server = Evaluator(ears), SlowServer(ears, loses=2)
+    other = ears.version + 1000
+
+    def ask():
+        """A policy that does not run here; refused until the collector has found the server."""
+        asked, handle = server.asked, evaluator.send(episodes=1, policy_version=other)
+        done = handle.get_result_async()
+        ears.until(lambda: server.asked > asked or done.done())
+        return handle if server.asked > asked else ask()
+
+    try:
+        handle = ask()
+        handle.cancel_goal_async()
+        cancelled = evaluator.result(handle)
+        assert (cancelled.status, cancelled.result.message) == (GoalStatus.STATUS_CANCELED, "cancelled")
+        answer = evaluator.result(ask())
+        assert answer.status == GoalStatus.STATUS_SUCCEEDED, answer.result.message
+        assert [episode.policy_version for episode in answer.result.episodes] == [other]
+        assert server.asked == 3
+    finally:
+        server.close()
 
 
 @pytest.mark.launch(fixture=graph)

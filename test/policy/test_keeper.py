@@ -73,6 +73,27 @@ def test_a_runs_result_becomes_stable_if_it_passes_and_says_how_it_did(keeper):
     assert keeper.policy(STABLE).manifest.evaluation.successes == 39
 
 
+def test_a_result_that_is_judged_again_gets_the_same_answer_and_moves_nothing(keeper):
+    promote(keeper, 1)
+    accept(keeper, 2)
+    result = Evaluation(40, 40, -2.0)
+    judged = keeper.judge_result(2, result)
+    assert (judged.passed, active(keeper)) == (True, (2, 2))
+    keeper.activate(STABLE, 1, "a user's", pin=False)
+    assert keeper.judge_result(2, result) == judged
+    assert active(keeper) == (2, 1), "a user's move was undone"
+
+
+def test_a_restarted_server_does_not_refuse_what_it_made_stable(keeper, tmp_path):
+    accept(keeper, 1)
+    result = Evaluation(20, 14, -2.0)  # good enough beside no stable, not certainly as good as another 14 of 20
+    assert keeper.judge_result(1, result).passed
+    keeper.registry.close()
+    registry = Registry(tmp_path, keep=5)
+    assert PolicyKeeper(registry, REACH, GateSettings()).judge_result(1, result).passed
+    registry.close()
+
+
 def test_a_result_that_shakes_or_is_unknown_is_not_stable_however_often_it_succeeds(keeper):
     obs = np.random.default_rng(1).normal(size=(300, 20)).astype(np.float32)
     keeper.record(obs, -20.0 * obs)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from ompo_msgs.srv import JudgePolicy
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ompo_ros.nodes.wire.process import STEADY
+from ompo_ros.nodes.wire.repeated_call import RepeatedCall
 
 _SERVICE = "policy_server/judge_policy"
-_PATIENCE = 10.0  # s; a server that died is back by then
-_PERIOD = 0.2  # s
+_PATIENCE = 20.0  # s; a server that died is back by then, and one that lost an answer is asked again
 
 Then = Callable[[bool, str], None]
 
@@ -24,28 +22,15 @@ class JudgementClient:
     def __init__(self, node: Node) -> None:
         self._client = node.create_client(JudgePolicy, _SERVICE)
         self._node = node
-        self._request: JudgePolicy.Request | None = None
-        self._then: Then | None = None
-        self._deadline = 0.0
 
     def judge(self, request: JudgePolicy.Request, then: Then) -> None:
-        """Ask as soon as the server is there."""
-        self._request, self._then, self._deadline = request, then, time.monotonic() + _PATIENCE
-        self._timer = self._node.create_timer(_PERIOD, self._look, clock=STEADY)
+        """Ask as soon as the server is there; one that is asked again repeats its answer."""
 
-    def _look(self) -> None:
-        if self._request is not None and self._client.service_is_ready():
-            request, self._request = self._request, None
-            self._client.call_async(request).add_done_callback(self._on_answer)
-        elif time.monotonic() > self._deadline:
-            self._finish(False, "the policy server did not answer")
+        def on_answer(future: Future) -> None:
+            answer = future.result()
+            if answer is None:
+                then(False, "the policy server did not answer")
+            else:
+                then(answer.stable, answer.message)
 
-    def _on_answer(self, future: Future) -> None:
-        answer = future.result()
-        self._finish(answer.stable, answer.message)
-
-    def _finish(self, stable: bool, why: str) -> None:
-        self._timer.cancel()
-        then, self._then = self._then, None
-        if then is not None:
-            then(stable, why)
+        RepeatedCall(self._node, self._client, lambda: request, patience=_PATIENCE).answer.add_done_callback(on_answer)

@@ -16,6 +16,7 @@ from probe import Probe
 from rclpy.node import Node
 from shipped_policy import shipped_policy, shipped_tensors
 
+from ompo_ros.control.controller import ControllerPhase
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg, tensors_to_msgs, transitions_to_msg
 from ompo_ros.nodes.wire.identity import GET_POLICY, Identity, NotOurs, enabling_request
@@ -81,6 +82,28 @@ def test_an_arm_obeys_its_own_run_or_a_person_and_stops_for_anybody(lab, control
         msg = artifact_to_msg(shipped_policy(version).onnx, version=version)
         stable.publish(identity_of(lab, run_id).sign(msg, "policy/stable"))
         assert process_tools.wait_for_stderr_sync(launch_context, controller, lambda text, line=line: line in text, 20)
+
+
+@pytest.mark.launch(fixture=arm)
+def test_a_runs_repeated_call_undoes_no_stop_and_lifts_no_hold(lab, controller):
+    def enable(enabled, run_id):
+        return lab.call(SetEnabled, ENABLE, SetEnabled.Request(enabled=enabled, run_id=run_id)).message
+
+    reports = lab.listen(DiagnosticArray, "/diagnostics", 10)
+    assert [enable(True, "ours") for _ in range(2)] == ["enabled", "enabled before"]
+    assert enable(False, "") == "braking, then silent"
+    assert enable(True, "ours").startswith("stays disabled")
+    lab.wait_for_more(reports, 2)
+    assert reports[-1].status[0].message == ControllerPhase.DISABLED.value
+    assert [enable(True, run_id) for run_id in ("", "ours")] == ["enabled", "enabled before"]
+    assert controller.get_stderr().count("enabled, as asked by ~/set_enabled") == 2
+
+
+@pytest.mark.launch(fixture=arm)
+def test_a_stop_that_comes_before_the_run_enables_counts_too(lab):
+    for enabled, run_id, answer in ((False, "", "braking"), (True, "ours", "stays disabled"), (True, "", "enabled")):
+        request = SetEnabled.Request(enabled=enabled, run_id=run_id)
+        assert lab.call(SetEnabled, ENABLE, request).message.startswith(answer)
 
 
 @pytest.mark.launch(fixture=arm_with_key)
