@@ -73,11 +73,11 @@ class FciProcess:
         """The answer comes as a RECOVERED packet."""
         self._send(messages.RECOVER)
 
-    def close(self) -> None:
-        """Bring the arm to rest and end the process."""
+    def close(self, patience: float = _END) -> None:
+        """Bring the arm to rest and end the process, which is killed where it takes longer than `patience`."""
         self._end.shutdown(socket.SHUT_WR)
         try:
-            self.process.wait(_END)
+            self.process.wait(patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 ROS2 = str(Path(sys.executable).parent / "ros2")
-PATIENCE = 40.0
+PATIENCE = 300.0  # s; a limit of hangs alone
 PREAMBLE = """
 import sys
 from launch import LaunchDescription

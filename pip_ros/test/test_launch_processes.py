@@ -4,9 +4,9 @@ import signal
 import subprocess
 
 import pytest
-from commands import ROS2, gone, ros2, started, write_launch_file
+from commands import PATIENCE, ROS2, gone, ros2, started, write_launch_file
 
-ENDLESS = "import os, time\nprint('pid', os.getpid(), flush=True)\nfor _ in range(1200): time.sleep(0.05)"
+ENDLESS = "import os, time\nprint('pid', os.getpid(), flush=True)\nfor _ in range(12000): time.sleep(0.05)"
 POLITE = f"import signal, sys\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(0))\n{ENDLESS}"
 STUBBORN = f"import signal\nfor s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, signal.SIG_IGN)\n{ENDLESS}"
 CHILD = STUBBORN.replace("pid", "grandchild", 1)
@@ -145,7 +145,7 @@ def test_a_reader_that_leaves_does_not_end_the_launch(launch_file):
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1)
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     assert gone(pid)
 
 

@@ -6,6 +6,7 @@ import sys
 import launch
 import launch_pytest
 import pytest
+from commands import PATIENCE
 from launch_pytest.tools import process as process_tools
 
 SCRIPT = """
@@ -31,7 +32,7 @@ def description(process):
 def test_a_function_waits_for_what_was_and_what_comes(process, launch_context):
     wait = process_tools.wait_for_stderr_sync
     for _ in range(2):
-        assert wait(launch_context, process, lambda text: text == "world\n", timeout=10)
+        assert wait(launch_context, process, lambda text: text == "world\n", timeout=PATIENCE)
     assert process.get_stdout() == "hello\n"
     assert not wait(launch_context, process, lambda text: "never" in text, timeout=0.1)
     assert not process_tools.wait_for_exit_sync(launch_context, process, timeout=0.1)
@@ -40,7 +41,7 @@ def test_a_function_waits_for_what_was_and_what_comes(process, launch_context):
 @pytest.mark.launch(fixture=description)
 def test_a_generator_goes_on_after_the_shutdown(process, launch_service):
     context = launch_service.context
-    assert process_tools.wait_for_stderr_sync(context, process, lambda text: "world" in text, timeout=10)
+    assert process_tools.wait_for_stderr_sync(context, process, lambda text: "world" in text, timeout=PATIENCE)
     assert process.return_code is None
     yield
     assert process.return_code == 0
@@ -60,7 +61,7 @@ def shared(shared_process):
 @pytest.mark.parametrize("turn", [1, 2])
 def test_a_launch_of_a_module_runs_on_from_test_to_test(shared_process, launch_context, turn):
     wait = process_tools.wait_for_stderr_sync
-    assert wait(launch_context, shared_process, lambda text: text == "world\n", timeout=10)
+    assert wait(launch_context, shared_process, lambda text: text == "world\n", timeout=PATIENCE)
     assert shared_process.return_code is None
 
 
@@ -109,5 +110,5 @@ def test_a_generator_may_not_end_a_launch_that_others_use(tmp_path):
 
 def run_pytest(folder, text):
     (folder / "test_it.py").write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "--timeout=3", "-p", "no:cacheprovider", "test_it.py"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110, check=False)
+    command = [sys.executable, "-m", "pytest", "-q", "--timeout=15", "-p", "no:cacheprovider", "test_it.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)

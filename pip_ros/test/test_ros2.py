@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from commands import ros2, started
+from commands import PATIENCE, ros2, started
 from ros2cli.main import COMMANDS
 
 
@@ -17,7 +17,7 @@ def helper(ros_domain):
     process = subprocess.Popen([sys.executable, Path(__file__).with_name("helper_node.py")])
     yield process
     process.terminate()
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 def said(*words):

@@ -3,13 +3,13 @@
 import json
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import launch
 import launch_pytest
 import pytest
+import shell
 from example_policies import make_tensors
+from graphs import PATIENT
 from launch_ros.actions import Node as NodeAction
 
 from ompo_ros.policy.actor import Actor
@@ -29,8 +29,12 @@ def make(version: int):
 
 
 def ompo(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).with_name("ompo")
-    return subprocess.run([command, "policy", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return shell.ompo("policy", *arguments)
+
+
+def lab(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Of the server in /lab, once it is up."""
+    return shell.answered("policy", *arguments, "--namespace", "/lab")
 
 
 @pytest.fixture
@@ -111,19 +115,23 @@ def test_a_damaged_policy_is_marked_in_the_list(folder):
 @launch_pytest.fixture
 def graph(ros_domain, folder):
     server = NodeAction(
-        package="ompo_ros", executable="policy_server", namespace="lab", parameters=[{"registry_dir": str(folder)}]
+        package="ompo_ros",
+        executable="policy_server",
+        namespace="lab",
+        parameters=[{"registry_dir": str(folder)}],
+        **PATIENT,
     )
     return launch.LaunchDescription([server, launch_pytest.actions.ReadyToTest()])
 
 
 @pytest.mark.launch(fixture=graph)
 def test_a_running_server_is_listed_and_moved(folder):
-    listed = ompo("list", "--namespace", "/lab")
+    listed = lab("list")
     assert listed.returncode == 0, listed.stderr
     assert [line.split()[0] for line in listed.stdout.splitlines()] == ["version", "1", "2", "3"]
-    assert "stable moved to policy 3" in ompo("activate", 3, "--namespace", "/lab").stdout
-    assert "stable moved to policy 1" in ompo("activate", "previous", "--namespace", "/lab").stdout
-    assert ompo("activate", 9, "--namespace", "/lab").returncode == 1
+    assert "stable moved to policy 3" in lab("activate", 3).stdout
+    assert "stable moved to policy 1" in lab("activate", "previous").stdout
+    assert lab("activate", 9).returncode == 1
     assert ompo("activate", 1, "--registry", folder).returncode == 1, "the server has it"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from shipped_policy import shipped_policy
+from waiting import PATIENCE
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.experiments.rehearse import Rig
@@ -28,7 +29,7 @@ def load(name):
     return module
 
 
-def run(name, *arguments, timeout):
+def run(name, *arguments, timeout=2 * PATIENCE):
     command = [sys.executable, EXAMPLES / f"{name}.py", *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     assert result.returncode == 0, result.stderr
@@ -51,7 +52,7 @@ def test_pendulum_swings_up():
 
 def test_an_onnx_policy_reaches_its_goal_in_a_plain_loop(tmp_path):
     (tmp_path / "policy.onnx").write_bytes(shipped_policy(1).onnx)
-    assert "success: True" in run("onnx_policy", tmp_path / "policy.onnx", timeout=60)
+    assert "success: True" in run("onnx_policy", tmp_path / "policy.onnx")
 
 
 def test_the_shipped_policy_runs_on_the_example_robot():
@@ -66,9 +67,8 @@ def test_the_shipped_policy_runs_on_the_example_robot():
     assert [episode.success for episode in evaluation.played] == [True] * 3
 
 
-@pytest.mark.timeout(300)
 def test_an_own_task_is_learned_over_ros():
-    output = run("my_task", 200, timeout=240)  # the last hundred are played only as the learner makes its updates
+    output = run("my_task", 200)  # the last hundred are played only as the learner makes its updates
     assert re.findall(r"^ +(\d+) steps", output, re.MULTILINE) == ["50", "100", "150", "200"]
 
 

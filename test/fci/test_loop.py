@@ -1,5 +1,6 @@
 """The maker's client and a server with the robot's rules: what moves, what stops, and what is said of it."""
 
+import re
 import signal
 
 import numpy as np
@@ -122,8 +123,9 @@ def test_the_end_of_the_node_brings_the_arm_to_rest(robot):
 def test_a_robot_that_is_not_there_is_refused_with_what_to_check(address, reason):
     pytest.importorskip("pylibfranka")
     fci = FciProcess(settings(address))
+    next(packet for packet in fci.packets() if re.search(reason, packet.decode()))  # by now it has come up
     with pytest.raises(ConnectionError, match=rf"no FCI at '{address}'.*({reason}).*Check robot_ip"):
-        fci.connect(3.0)
+        fci.connect(10.0)
     fci.close()
 
 

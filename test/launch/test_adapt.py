@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from domain_coordinator import domain_id
 from launched import Launched, shown_arguments
+from waiting import PATIENCE
 
 from ompo_ros.learning import checkpoint, make_agent
 from ompo_ros.policy.registry import Registry
@@ -80,10 +81,9 @@ def start(tmp_path, ros_domain):
         run.clean_up()
 
 
-@pytest.mark.timeout(240)
 def test_a_run_goes_from_first_step_to_report_by_itself(start):
     run = start()
-    assert run.end(200) == 0, run.output
+    assert run.end() == 0, run.output
     assert len(re.findall(r"ending: the run is over\n", run.output)) == 1, "none or twice"
     assert "4 arms of domain" in run.output, "the sources did not hear of the parameter file"
     report = (run.run_dir / "report.md").read_text()
@@ -132,7 +132,6 @@ def assert_recorded(run_dir: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_killed_nodes_come_back_and_the_run_still_ends(start):
     run = start(target_steps=600)
     run.wait_for("updates/s")
@@ -146,25 +145,23 @@ def test_killed_nodes_come_back_and_the_run_still_ends(start):
         run.wait_for(r"policy/latest: \d+")
         os.kill(run.pid_of(node), number)
         run.wait_for(rf"\[{node}-\d+\]: process started", times=2)
-    assert run.end(250) == 0, run.output
+    assert run.end() == 0, run.output
     assert "resumed from" in run.output
     assert run.left_behind() == []
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_learner_that_others_forgot_while_it_was_stopped_is_replaced(start):
     run = start(target_steps=600)
     run.wait_for(r"policy/latest: \d+")
     stop(run.pid_of("learner"), 11.0)
     run.wait_for(r"did not run for \d+\.\d s")
     run.wait_for(r"\[learner-\d+\]: process started", times=2)
-    assert run.end(250) == 0, run.output
+    assert run.end() == 0, run.output
     assert "resumed from" in run.output
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_a_collector_that_others_forgot_while_it_was_stopped_ends_the_run_with_the_cause(start):
     run = start(target_steps=100000)
     run.wait_for(r"commands on /ompo")
@@ -188,7 +185,6 @@ def stop(pid: int, seconds: float) -> None:
         ("run_manager", "failed: the run manager died"),
     ],
 )
-@pytest.mark.timeout(120)
 def test_what_must_not_be_restarted_ends_the_run_with_a_reason(start, node, reason):
     run = start(target_steps=100000)
     run.wait_for("process started", times=len(NODES))
@@ -199,7 +195,6 @@ def test_what_must_not_be_restarted_ends_the_run_with_a_reason(start, node, reas
     assert run.left_behind() == []
 
 
-@pytest.mark.timeout(200)
 def test_interrupted_it_ends_clean_and_resumes_where_it_was(start):
     run = start(target_steps=100000)
     run.wait_for(r"[1-9]\d\d/100000 steps")
@@ -228,10 +223,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-@pytest.mark.timeout(240)
 def test_a_finished_run_is_spoiled_neither_by_a_refused_resume_nor_by_a_plain_one(start, tmp_path):
     run = start(target_steps=120)
-    assert run.end(200) == 0, run.output
+    assert run.end() == 0, run.output
     left = contents(run.run_dir)
 
     other_algorithm = start(resume="true", algorithm="sac")
@@ -250,14 +244,13 @@ def test_a_finished_run_is_spoiled_neither_by_a_refused_resume_nor_by_a_plain_on
     assert contents(run.run_dir) == left
 
     longer = start.plain(resume="true", run_dir=run.run_dir, target_steps=240)
-    assert longer.end(100) == 0, longer.output
+    assert longer.end() == 0, longer.output
     assert "target_steps: 240 instead of 120" in longer.output
     (taken,) = re.findall(r"(\d+) target steps in", (run.run_dir / "report.md").read_text())
     assert int(taken) >= 240
     assert json.loads((run.run_dir / "launch.json").read_text())["target_steps"] == "240"
 
 
-@pytest.mark.timeout(200)
 def test_a_plain_resume_goes_on_with_what_the_run_was_started_with(start, tmp_path):
     domain = tmp_path / "mine.yaml"
     domain.write_text(resource_path("config/domains/paper.yaml").read_text())
@@ -274,23 +267,20 @@ def test_a_plain_resume_goes_on_with_what_the_run_was_started_with(start, tmp_pa
     assert resumed.interrupt() == 0, resumed.output
 
 
-@pytest.mark.timeout(240)
 def test_roles_that_were_started_apart_end_with_their_run(start, tmp_path):
     roles = [start(role=role, run_id="shared", run_dir=tmp_path / role, target_steps=120) for role in ROLES]
     for run in roles:
-        assert run.end(200) == 0, run.output
+        assert run.end() == 0, run.output
         assert run.left_behind() == []
     assert "after" in (tmp_path / "target" / "report.md").read_text()
 
 
-@pytest.mark.timeout(240)
 def test_push_comes_up_by_its_defaults(start):
     run = start(task="push", target_steps=100000, pretrained="auto", params_file="auto")
-    run.wait_for(r"[1-9]\d+/100000 steps", seconds=150.0)  # ten episodes of the shipped policy come first
+    run.wait_for(r"[1-9]\d+/100000 steps")  # ten episodes of the shipped policy come first
     assert run.interrupt() == 0, run.output
 
 
-@pytest.mark.timeout(200)
 def test_runs_in_different_domains_do_not_meet(start, tmp_path, monkeypatch):
     whole = start(target_steps=100000)
     with domain_id() as elsewhere:
@@ -305,7 +295,6 @@ def test_runs_in_different_domains_do_not_meet(start, tmp_path, monkeypatch):
     assert whole.interrupt() == 0, whole.output
 
 
-@pytest.mark.timeout(100)
 def test_the_wrong_robot_is_refused_with_what_to_do(start):
     panda = subprocess.Popen([sys.executable, "-m", "ompo_ros.nodes.robot_sim", "--ros-args", "-r", "__ns:=/ompo"])
     try:
@@ -314,10 +303,9 @@ def test_the_wrong_robot_is_refused_with_what_to_do(start):
         assert run.interrupt() == 0, run.output
     finally:
         panda.terminate()
-        panda.wait(20)
+        panda.wait(PATIENCE)
 
 
-@pytest.mark.timeout(60)
 def test_arguments_are_described_and_wrong_ones_refused(start):
     shown = shown_arguments("adapt.launch.py")
     for argument in ("task", "target", "algorithm", "target_steps", "run_dir", "resume", "namespace", "seed", "role"):

@@ -23,7 +23,6 @@ def start(tmp_path, ros_domain):
         launched.clean_up()
 
 
-@pytest.mark.timeout(120)
 def test_a_second_launch_of_the_same_names_ends_and_the_first_goes_on(start):
     first = start()
     first.wait_for("policy 7 takes over")
@@ -36,7 +35,6 @@ def test_a_second_launch_of_the_same_names_ends_and_the_first_goes_on(start):
     assert first.interrupt() == 0, first.output
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("chosen", [None, "SUBNET"])
 def test_a_stand_in_stays_on_its_machine_unless_the_user_chose_a_range(start, monkeypatch, chosen):
     monkeypatch.delenv("ROS_AUTOMATIC_DISCOVERY_RANGE")

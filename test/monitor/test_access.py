@@ -5,6 +5,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
+from waiting import PATIENCE
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -38,7 +39,7 @@ class Server:
         self.host = f"127.0.0.1:{self.url.port}"
 
     def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection("127.0.0.1", self.url.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.url.port, timeout=PATIENCE)
         connection.request("GET", path, headers={"Host": self.host, **headers})
         return connection.getresponse()
 
@@ -50,7 +51,7 @@ class Server:
             f"ws://{self.host}/scene",
             subprotocols=[f"viser-v{viser.__version__}"],
             additional_headers=headers,
-            open_timeout=30,
+            open_timeout=PATIENCE,
             max_size=None,
         ) as socket:
             assert socket.recv(30)

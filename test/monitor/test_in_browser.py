@@ -14,7 +14,7 @@ from ompo_ros.monitor.run_state import PolicyRow, RunState
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.xdist_group("browser")
 
 
 class Stage:
@@ -106,7 +106,7 @@ def test_a_side_that_falls_silent_greys_the_page_and_says_so(chromium, stage):
     person.sees("Old: the robot and its node are silent for ")
     assert person.page.locator("body").get_attribute("class") == "lost"
     stage.silent = False
-    wait_until(lambda: person.page.locator("body").get_attribute("class") == "", "colours again", 60.0)
+    wait_until(lambda: person.page.locator("body").get_attribute("class") == "", "colours again")
     stage.page.close()
     person.sees("The page's node is gone")
     person.page.close()

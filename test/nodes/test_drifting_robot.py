@@ -8,6 +8,7 @@ from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact
 from ompo_msgs.srv import ListPolicies, SetEnabled
 from probe import Probe
 from shipped_policy import shipped_tensors
+from waiting import PATIENCE
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import tensors_to_msgs
@@ -47,7 +48,7 @@ class Learner(Probe):
         self.episodes = self.listen(EpisodeSummary, "target/episodes", qos.EPISODES)
 
     def until(self, condition) -> None:
-        self.spin_until(condition, 60.0, lambda: f"stable: {self.versions()}, {len(self.episodes)} episodes")
+        self.spin_until(condition, lambda: f"stable: {self.versions()}, {len(self.episodes)} episodes")
 
     def versions(self) -> list[int]:
         return [msg.version for msg in self.stable]
@@ -85,12 +86,15 @@ def test_stable_follows_what_still_works_on_a_changed_robot(learner, server, lau
         launch_context,
         server,
         lambda text: "evaluating stable 2 again" in text and "stable fell back from 2 to 1: " in text,
-        timeout=10,
+        timeout=PATIENCE,
     )
     learner.publish(4, shift=0.8)  # made for the robot as it is now
     learner.until(lambda: learner.versions() == [1, 2, 1, 4])
     assert process_tools.wait_for_stderr_sync(
-        launch_context, server, lambda text: "policy 4 is stable: " in text and "P(success >= stable's" in text
+        launch_context,
+        server,
+        lambda text: "policy 4 is stable: " in text and "P(success >= stable's" in text,
+        timeout=PATIENCE,
     )
     notes = {version: info.note for version, info in learner.policies().items()}
     assert notes[3].startswith("refused: ")

@@ -10,6 +10,7 @@ from ompo_msgs.srv import SetEnabled
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
+from waiting import PATIENCE
 
 from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES
 
@@ -19,7 +20,9 @@ COMMAND_TOPIC = "/ompo/forward_position_controller/commands"
 @launch_pytest.fixture
 def driven(ros_domain):
     require_simulator()
-    return graph_of(node("franka_sim", robot_ip=ANOTHER), node("fci_driver", robot_ip=ANOTHER, connect_timeout=60.0))
+    return graph_of(
+        node("franka_sim", robot_ip=ANOTHER), node("fci_driver", robot_ip=ANOTHER, connect_timeout=PATIENCE)
+    )
 
 
 @pytest.mark.launch(fixture=driven)

@@ -9,6 +9,7 @@ import pytest
 from launch_pytest.tools import process as process_tools
 from learner_peer import Collectors, learner_action
 from ompo_msgs.msg import EpisodeSummary, TransitionBatch
+from waiting import PATIENCE
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import actor_from_msg
@@ -49,7 +50,9 @@ def test_what_cannot_be_is_refused_by_its_field_counted_and_spoils_nothing(colle
         for field, size, value in (("reward", 64, 1e38), ("obs", 64 * 20, 1e30), ("next_obs", 64 * 20, -1e30)):
             collectors.send(Origin.TARGET, sequence=0, **{field: [0.0] * (size - 1) + [value]})
         collectors.until(refused_messages=5, target_steps=0, source_steps=0)
-        assert process_tools.wait_for_stderr_sync(launch_context, learner, lambda text: "origin: " in text, timeout=20)
+        assert process_tools.wait_for_stderr_sync(
+            launch_context, learner, lambda text: "origin: " in text, timeout=PATIENCE
+        )
         collectors.send(Origin.TARGET, sequence=0)
         for run in (1, 1, 2, 2, 3, 3, 1):
             collectors.send(Origin.TARGET, session=run, sequence=LAST, reward=[float("nan")] * 64)

@@ -9,6 +9,7 @@ from learner_peer import transitions
 from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, TransitionBatch
 from probe import Probe
 from target_runs import play
+from waiting import PATIENCE
 
 from ompo_ros.nodes.beliefs import domain_from_msg
 from ompo_ros.nodes.wire import qos
@@ -75,7 +76,7 @@ def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden,
     send(to_target, ours, [transitions(Origin.SOURCE)], name="liar")
     send(to_target, ours, [transitions(Origin.TARGET)], run_id="another", name="stranger")
     send(to_target, ours, play(hidden, 100))
-    ours.spin_until(lambda: heard and heard[-1].target_steps == 100, timeout=120.0)
+    ours.spin_until(lambda: heard and heard[-1].target_steps == 100)
     belief = heard[-1]
     assert belief.run_id == "r"
     assert tuple(belief.names) == NAMES
@@ -96,7 +97,7 @@ def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden,
 @pytest.mark.launch(fixture=warm)
 def test_a_recording_of_the_arm_is_enough_for_a_belief(ours):
     heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
-    ours.spin_until(lambda: len(heard) == 2, timeout=120.0)  # a quick one, and a better one
+    ours.spin_until(lambda: len(heard) == 2)  # a quick one, and a better one
     assert [belief.target_steps for belief in heard] == [100, 100]
     np.testing.assert_allclose(np.array(heard[-1].means)[PLACES], BIASES, atol=0.15)
 
@@ -115,7 +116,7 @@ def resumed_graph(ros_domain, resumed):
 @pytest.mark.launch(fixture=resumed_graph)
 def test_a_restart_goes_on_from_what_the_run_left(launch_context, resumed):
     assert process_tools.wait_for_stderr_sync(
-        launch_context, resumed, lambda text: "continuing from" in text and "belief.yaml" in text, timeout=60
+        launch_context, resumed, lambda text: "continuing from" in text and "belief.yaml" in text, timeout=PATIENCE
     )
 
 
@@ -133,7 +134,10 @@ def damaged_graph(ros_domain, damaged):
 @pytest.mark.launch(fixture=damaged_graph)
 def test_a_damaged_belief_is_named_and_left_behind(launch_context, damaged):
     assert process_tools.wait_for_stderr_sync(
-        launch_context, damaged, lambda text: "unknown name 'nonsense'" in text and "starting from" in text, timeout=60
+        launch_context,
+        damaged,
+        lambda text: "unknown name 'nonsense'" in text and "starting from" in text,
+        timeout=PATIENCE,
     )
 
 

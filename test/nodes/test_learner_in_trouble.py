@@ -10,6 +10,7 @@ from launch_pytest.tools import process as process_tools
 from learner_peer import SMALL, Collectors, learner_action, settings
 from ompo_msgs.msg import LearnerStatus
 from std_srvs.srv import SetBool, Trigger
+from waiting import PATIENCE
 
 from ompo_ros.learning import Config, checkpoint, make_agent
 from ompo_ros.learning.learner_folder import LearnerFolder
@@ -106,7 +107,7 @@ def damaged_graph(ros_domain, damaged):
 def test_a_damaged_checkpoint_is_named_and_the_one_before_resumed(collectors, damaged, launch_context):
     collectors.wait_for_learner()
     warned = re.compile(r"checkpoint-000002-0: manifest.json is .*\n(.*\n)*.*resumed from \S*/checkpoint-000001-0")
-    assert process_tools.wait_for_stderr_sync(launch_context, damaged, warned.search, timeout=20)
+    assert process_tools.wait_for_stderr_sync(launch_context, damaged, warned.search, timeout=PATIENCE)
 
 
 def test_where_no_checkpoint_is_left_the_run_is_refused_and_not_overwritten(make, tmp_path):

@@ -16,7 +16,6 @@ ROBOT = load_robot("panda")
 CUBE = (0.5, 0.1, 0.02)
 
 
-@pytest.mark.timeout(120)
 def test_the_page_of_a_push_run_shows_the_cube_where_it_is(make, monkeypatch):
     monkeypatch.setattr(Page, "watched", True)  # as if a browser were there
     monitor = make("monitor", task="push", port=0)
@@ -35,7 +34,7 @@ def test_the_page_of_a_push_run_shows_the_cube_where_it_is(make, monkeypatch):
         return drawn.visible
 
     try:
-        wait_until(is_shown, "the cube in the scene", 60.0)
+        wait_until(is_shown, "the cube in the scene")
         assert np.array(drawn.position) == pytest.approx(CUBE)
     finally:
         executor.shutdown()

@@ -17,6 +17,7 @@ from ompo_msgs.msg import ActorWeights, EpisodeSummary, PolicyArtifact, Transiti
 from ompo_msgs.srv import Act, ActivatePolicy, GetPolicy, JudgePolicy, ListPolicies
 from probe import Probe
 from rclpy.action import ActionServer
+from waiting import PATIENCE
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import tensors_to_msgs, transitions_to_msg
@@ -129,8 +130,8 @@ class World(Probe):
     def versions(self, channel: str) -> list[int]:
         return [msg.version for msg in self.seen[channel]]
 
-    def spin_until(self, condition, timeout=40.0, hint=None) -> None:
-        super().spin_until(condition, timeout, hint or (lambda: str({name: self.versions(name) for name in self.seen})))
+    def spin_until(self, condition, hint=None) -> None:
+        super().spin_until(condition, hint or (lambda: str({name: self.versions(name) for name in self.seen})))
 
     def wait_for_server(self) -> None:
         publishers = (self.actor, self.transitions, self.episodes)
@@ -154,7 +155,9 @@ def test_weights_become_a_latched_policy_that_services_hand_out(world, server, l
     for n, msg in enumerate(wrong, 1):  # one by one: only the newest weights are kept for the server
         world.actor.publish(msg)
         told = f"refused weights {n} ({n} refused"
-        assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text, told=told: told in text, 20)
+        assert process_tools.wait_for_stderr_sync(
+            launch_context, server, lambda text, told=told: told in text, PATIENCE
+        )
     world.actor.publish(weights(3))
     world.spin_until(lambda: [info.version for info in world.ask(ListPolicies, "list_policies").policies] == [3])
     world.listen_to_channels()
@@ -221,7 +224,7 @@ def test_stable_falls_back_when_the_robot_says_so_and_a_user_can_hold_it(world, 
         world.episodes.publish(episode(2, success=False))
     world.spin_until(lambda: world.versions("stable") == [1, 2, 1])
     assert process_tools.wait_for_stderr_sync(
-        launch_context, server, lambda text: "stable fell back from 2 to 1: 0/" in text, timeout=10
+        launch_context, server, lambda text: "stable fell back from 2 to 1: 0/" in text, timeout=PATIENCE
     )
     answer = world.ask(ActivatePolicy, "activate_policy", version=2, channel="stable", pin=True, reason="to look at it")
     assert (answer.success, answer.previous_version) == (True, 1)

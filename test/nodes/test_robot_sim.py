@@ -5,6 +5,7 @@ import launch_pytest
 import numpy as np
 import pytest
 from geometry_msgs.msg import PointStamped
+from graphs import PATIENT
 from launch_ros.actions import Node as NodeAction
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -28,6 +29,7 @@ def robot_sim(**parameters):
         parameters=[{**defaults, **parameters}],
         output="screen",
         cached_output=True,
+        **PATIENT,
     )
 
 
@@ -85,11 +87,12 @@ def test_senseless_commands_change_nothing_and_without_sound_ones_in_time_it_hol
     start = np.array(states[-1].position)
     np.testing.assert_allclose(start, ROBOT.home, atol=0.01)
     commands.publish(Float64MultiArray(data=(start + 0.05).tolist()))
-    begun = stamp(states[-1])
-    probe.spin_until(lambda: stamp(states[-1]) > begun + 1.0)
+    probe.spin_until(lambda: np.abs(np.array(states[-1].position) - start).max() > 0.001)
+    moved = stamp(states[-1])
+    probe.spin_until(lambda: stamp(states[-1]) > moved + 1.0)
     held = np.array(states[-1].position)
     assert 0.001 < np.abs(held - start).max() < 0.1  # the one command moved it, then it held
-    probe.spin_until(lambda: stamp(states[-1]) > begun + 2.0)
+    probe.spin_until(lambda: stamp(states[-1]) > moved + 2.0)
     np.testing.assert_allclose(states[-1].position, held, atol=0.005)
 
 

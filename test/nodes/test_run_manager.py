@@ -21,6 +21,7 @@ from rclpy.action import ActionClient
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 from shipped_policy import shipped_policy
+from waiting import PATIENCE
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg
@@ -83,8 +84,8 @@ def learner(ros_domain):
     learner.close()
 
 
-def wait_for_line(launch_context, process, line, timeout=30) -> bool:
-    return process_tools.wait_for_stderr_sync(launch_context, process, lambda text: line in text, timeout=timeout)
+def wait_for_line(launch_context, process, line) -> bool:
+    return process_tools.wait_for_stderr_sync(launch_context, process, lambda text: line in text, timeout=PATIENCE)
 
 
 def lines_of(path) -> list[str]:
@@ -155,7 +156,7 @@ def be_refused_and_ask_again(learner, manager, launch_context):
     assert wait_for_line(launch_context, manager, "evaluation failed")
     learner.spin_until(asked[-1].cancel_goal_async().done)
     learner.spin_until(lambda: len(learner.judged) > learner.loses)
-    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
+    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=PATIENCE)
 
 
 @pytest.mark.launch(fixture=graph)
@@ -175,13 +176,13 @@ def test_the_arm_holds_for_a_paused_learner_and_waits_for_one_that_is_behind(
     learner.status.state = LearnerStatus.PAUSED
     with alive(learner):
         assert wait_for_line(launch_context, collector, "holding: the learner is paused")
-        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
+        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6)
         learner.status.state, learner.status.behind = LearnerStatus.TRAINING, True
         assert wait_for_line(launch_context, collector, "recovered: homing")
         steps.clear()  # a real arm would play an episode every few seconds
-        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6, timeout=60)
+        learner.spin_until(lambda: len(set(steps[-6:])) == 1 and len(steps) > 6)
         learner.status.behind = False
-        learner.spin_until(lambda: len(set(steps[-3:])) > 1, timeout=60)
+        learner.spin_until(lambda: len(set(steps[-3:])) > 1)
 
 
 @pytest.mark.launch(fixture=graph)
@@ -190,7 +191,7 @@ def test_a_killed_run_manager_leaves_what_it_knew_and_the_next_goes_on(learner, 
     learner.publish_policy()
     learner.report_until(lambda: len(lines_of(metrics)) > 5 and len(lines_of(episodes)) > 3)
     os.kill(manager.process_details["pid"], signal.SIGKILL)
-    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=10)
+    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=PATIENCE)
     known, played = lines_of(metrics), lines_of(episodes)
 
     command = [sys.executable, "-m", "ompo_ros.nodes.run_manager", "--ros-args", "-r", "__ns:=/ompo"]
@@ -199,7 +200,7 @@ def test_a_killed_run_manager_leaves_what_it_knew_and_the_next_goes_on(learner, 
         learner.report_until(lambda: len(lines_of(metrics)) > len(known))
     finally:
         following.terminate()
-        assert following.wait(20) == 0
+        assert following.wait(PATIENCE) == 0
     assert lines_of(metrics)[: len(known)] == known
     assert lines_of(episodes)[: len(played)] == played
     counted = re.findall(r" in (\d+) episodes \((\d+) dropped\)", (tmp_path / "report.md").read_text())
@@ -215,6 +216,6 @@ def test_a_file_that_cannot_be_written_is_reported_and_the_run_goes_on(learner, 
     learner.status.state = LearnerStatus.FINISHED
     learner.statuses.publish(learner.status)
     learner.spin_until(lambda: learner.judged)
-    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=30)
+    assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=PATIENCE)
     assert manager.return_code == 0
     assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()

@@ -6,6 +6,7 @@ import launch
 import launch_pytest
 import pytest
 from example_policies import make
+from graphs import PATIENT
 from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
 from rcl_interfaces.srv import ListParameters
@@ -26,6 +27,7 @@ def source(index):
         name=f"source_{index}",
         parameters=[{"arms": 4, "batch_steps": 5, "index": index, "num_sources": 2}],
         output="screen",
+        **PATIENT,
     )
 
 

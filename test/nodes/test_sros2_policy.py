@@ -81,7 +81,7 @@ def test_the_policy_has_every_name_of_the_graph_and_no_more(probe):
         rules = rules_of(name, kind, verb)
         used = functools.partial(endpoints, probe, name, kind, verb)
         unused = lambda rules=rules, used=used: set(filter(is_used_here, rules)) - used()  # noqa: E731
-        probe.spin_until(lambda unused=unused: not unused(), 90.0, hint=lambda unused=unused: str(unused()))
+        probe.spin_until(lambda unused=unused: not unused(), hint=lambda unused=unused: str(unused()))
         assert used() <= rules, (name, kind, verb, used() - rules)
 
 

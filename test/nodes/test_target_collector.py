@@ -1,14 +1,10 @@
 """The target collector on the stand-in robot, in lockstep over DDS; all tests share the two nodes."""
 
-import os
-import signal
-
 import launch_pytest
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from collector_peer import CONTRACT, ROBOT, Ears, Evaluator, make_artifact, robot_sim
-from diagnostic_msgs.msg import DiagnosticStatus
 from graphs import graph_of, node
 from ompo_msgs.msg import EpisodeSummary
 from ompo_msgs.srv import GetPolicy, SetEnabled
@@ -84,24 +80,6 @@ def test_the_newest_policy_acts_and_a_broken_one_does_not(ears):
     ears.probe.wait_for_more(ears.batches, 3)
     assert ears.batches[-1].policy_version[-1] == newest
     ears.wait_for_batches_of(ears.publish_policy())
-
-
-@pytest.mark.launch(fixture=graph)
-def test_a_silent_robot_costs_its_episode_and_nothing_more(ears, robot):
-    ears.begin_anew()
-    ears.until(lambda: ears.batches)
-    os.kill(robot.process_details["pid"], signal.SIGSTOP)
-    try:
-        ears.until(lambda: EpisodeSummary.DROPPED in ears.outcomes() or "no joint state" in ears.message)
-        ears.until(lambda: "no joint state" in ears.message)
-        assert ears.reports[-1].status[0].level == DiagnosticStatus.WARN
-        silent = len(ears.batches)
-    finally:
-        os.kill(robot.process_details["pid"], signal.SIGCONT)
-    ears.until(lambda: len(ears.batches) >= silent + 2)
-    assert all(batch.count == EPISODE_STEPS for batch in ears.batches)
-    numbers = [batch.sequence for batch in ears.batches]
-    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 @pytest.mark.launch(fixture=graph)

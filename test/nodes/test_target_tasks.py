@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from collector_peer import CONTRACT, ROBOT, Ears, Evaluator, make_artifact, robot_sim
+from diagnostic_msgs.msg import DiagnosticStatus
+from echo_arm import EchoArm
 from geometry_msgs.msg import PointStamped
 from graphs import graph_of, node
 from ompo_msgs.msg import LearnerStatus, TransitionBatch
@@ -16,7 +18,7 @@ from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_from_msg
 from ompo_ros.nodes.wire.robot_topics import STATES
 from ompo_ros.task.robot import load_robot
-from ompo_ros.task.tasks import Task
+from ompo_ros.task.tasks import EPISODE_STEPS, Task
 from ompo_ros.task.teacher import push_actions
 from ompo_ros.transitions import Origin
 
@@ -56,6 +58,11 @@ def lone_push_graph(ros_domain):
     return graph_of(node("target_collector", enabled=True, task="push"))
 
 
+@launch_pytest.fixture
+def lone_graph(ros_domain):
+    return graph_of(collector())
+
+
 @pytest.fixture
 def ears(probe):
     return Ears(probe)
@@ -72,6 +79,26 @@ def test_the_wrong_robot_is_refused_with_a_sentence_and_never_commanded(ears):
 @pytest.mark.launch(fixture=all_fr3_graph)
 def test_an_fr3_runs_policies_made_for_it(ears):
     ears.wait_for_batches_of(ears.publish_policy(Task("reach", "dense").on(load_robot("fr3"))))
+
+
+@pytest.mark.launch(fixture=lone_graph)
+def test_a_silent_robot_costs_its_episode_and_nothing_more(ears):
+    arm = EchoArm(ears.probe, ROBOT, lockstep=True)
+
+    def plays(batches):
+        def played():
+            arm.speak()
+            return len(ears.batches) >= batches
+
+        return played
+
+    ears.until(plays(1))
+    ears.until(lambda: "no joint state" in ears.message)
+    assert ears.reports[-1].status[0].level == DiagnosticStatus.WARN
+    ears.until(plays(len(ears.batches) + 2))
+    assert all(batch.count == EPISODE_STEPS for batch in ears.batches)
+    numbers = [batch.sequence for batch in ears.batches]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 @pytest.mark.launch(fixture=limited_graph)

@@ -6,6 +6,7 @@ import launch
 import launch_pytest
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from graphs import PATIENT
 from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import TransitionBatch
 
@@ -21,6 +22,7 @@ def monitor():
         parameters=[{"period": 0.2}],
         output="screen",
         cached_output=True,
+        **PATIENT,
     )
 
 

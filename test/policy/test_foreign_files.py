@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from example_policies import make, make_tensors
+from waiting import PATIENCE
 
 from ompo_ros.policy import errors
 from ompo_ros.policy.actor import Actor
@@ -22,7 +23,7 @@ CLEAR_SCREEN = "\x1b[2J"
 
 def ompo(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = Path(sys.executable).with_name("ompo")
-    return subprocess.run([command, "policy", *map(str, arguments)], capture_output=True, text=True, timeout=20)
+    return subprocess.run([command, "policy", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def sparse(path: Path) -> Path:
@@ -162,7 +163,7 @@ for content in (field(7, empty), field(7, field(5, empty)), empty):
 
 
 def test_a_file_that_is_dear_to_parse_is_refused_before_it_is_parsed():
-    result = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, timeout=PATIENCE)
     grown = [int(line) for line in result.stdout.split()]
     assert len(grown) == 3, result.stderr
     assert max(grown) < 100_000, "kB"

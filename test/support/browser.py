@@ -5,10 +5,9 @@ import shutil
 import time
 
 import pytest
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 60.0  # s; a busy machine draws the scene by software
 
 
 def require_browser() -> None:
@@ -72,7 +71,7 @@ class Person:
             self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
             return button.count() > 0
 
-        wait_until(opened, f"the tab {name}", PATIENCE, 1.0)
+        wait_until(opened, f"the tab {name}", pause=1.0)
 
     @property
     def canvas(self):
@@ -91,4 +90,4 @@ class Person:
         """Wait until the scene has changed, twice: once it may only have been drawn for the first time."""
         for _ in range(2):
             before = self.picture()
-            wait_until(lambda before=before: self.picture() != before, "another picture of the arm", PATIENCE, 0.1)
+            wait_until(lambda before=before: self.picture() != before, "another picture of the arm", pause=0.1)

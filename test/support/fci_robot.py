@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 from ompo_ros.fci import environment, messages
 from ompo_ros.fci.messages import Phase, Settings, State
@@ -61,7 +61,7 @@ class Driven:
         self.faults, self.answers = [], []
         self._count, self._newest = 0, None
         self._came = threading.Condition()
-        self.fci.connect(30.0)
+        self.fci.connect(PATIENCE)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -81,12 +81,12 @@ class Driven:
         """Wait for newer states: a hundred are a second of the robot."""
         with self._came:
             goal = self._count + count
-            assert self._came.wait_for(lambda: self._count >= goal, 30.0), f"no states; faults: {self.faults}"
+            assert self._came.wait_for(lambda: self._count >= goal, PATIENCE), f"no states; faults: {self.faults}"
             return self._newest
 
     def until(self, condition, what: str) -> None:
         with self._came:
-            assert self._came.wait_for(condition, 30.0), f"{what}: not within 30 s; faults: {self.faults}"
+            assert self._came.wait_for(condition, PATIENCE), f"{what}: not within {PATIENCE:g} s; faults: {self.faults}"
 
     def until_phase(self, phase: Phase) -> State:
         self.until(lambda: self._newest is not None and self._newest.phase is phase, phase.value)
@@ -114,7 +114,7 @@ class Driven:
         return self.answers[-1]
 
     def close(self) -> int:
-        self.fci.close()
+        self.fci.close(PATIENCE)
         self._reader.join()
         wait_until(lambda: self.fci.process.poll() is not None, "the loop's end")
         return self.fci.process.returncode

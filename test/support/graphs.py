@@ -4,6 +4,9 @@ import launch
 import launch_pytest
 from launch_ros.actions import Node
 
+# s until a node that ends is killed: on loaded cores a clean end takes longer than the 5 s of a launch.
+PATIENT = {"sigterm_timeout": "60", "sigkill_timeout": "60"}
+
 
 def node(executable, **parameters) -> Node:
     """One of our nodes, its output kept for the test to look at."""
@@ -14,6 +17,7 @@ def node(executable, **parameters) -> Node:
         parameters=[parameters],
         output="screen",
         cached_output=True,
+        **PATIENT,
     )
 
 

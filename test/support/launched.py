@@ -6,6 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from waiting import PATIENCE
+
 
 class Launched:
     """One launch file under way."""
@@ -19,22 +21,22 @@ class Launched:
     def output(self) -> str:
         return Path(self.log.name).read_text()
 
-    def wait_for(self, pattern: str, seconds: float = 60.0, times: int = 1) -> None:
-        deadline = time.monotonic() + seconds
+    def wait_for(self, pattern: str, times: int = 1) -> None:
+        deadline = time.monotonic() + PATIENCE
         while len(re.findall(pattern, self.output)) < times:
             assert self.process.poll() is None, f"ended with {self.process.returncode}:\n{self.output}"
-            assert time.monotonic() < deadline, f"no {pattern!r} in {seconds} s:\n{self.output}"
+            assert time.monotonic() < deadline, f"no {pattern!r} in {PATIENCE:g} s:\n{self.output}"
             time.sleep(0.1)
 
     def pid_of(self, node: str) -> int:
         """The newest process of a node."""
         return int(re.findall(rf"\[{node}-\d+\]: process started with pid \[(\d+)\]", self.output)[-1])
 
-    def end(self, seconds: float = 60.0) -> int:
+    def end(self) -> int:
         try:
-            return self.process.wait(seconds)
+            return self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"not ended after {seconds:g} s:\n{self.output}") from None
+            raise AssertionError(f"not ended after {PATIENCE:g} s:\n{self.output}") from None
 
     def interrupt(self) -> int:
         self.process.send_signal(signal.SIGINT)

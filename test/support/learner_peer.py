@@ -2,6 +2,7 @@
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from graphs import PATIENT
 from launch_ros.actions import Node as NodeAction
 from ompo_msgs.msg import ActorWeights, LearnerStatus, TransitionBatch
 
@@ -25,6 +26,7 @@ def learner_action(run_dir, **parameters):
         parameters=[settings(run_dir, **parameters)],
         output="screen",
         cached_output=True,
+        **PATIENT,
         respawn=not parameters,
         respawn_delay=0.1,
     )
@@ -80,4 +82,4 @@ class Collectors:
     def until(self, **fields) -> None:
         """Wait until the learner's status says all of this."""
         says = lambda: all(getattr(self.status[-1], name) == value for name, value in fields.items())  # noqa: E731
-        self.probe.spin_until(says, 40.0, hint=lambda: str(self.status[-1]))
+        self.probe.spin_until(says, hint=lambda: str(self.status[-1]))

@@ -6,6 +6,7 @@ import rclpy
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from waiting import PATIENCE
 
 
 class Probe:
@@ -25,10 +26,10 @@ class Probe:
         self.node.create_subscription(kind, topic, heard.append, profile)
         return heard
 
-    def spin_until(self, condition, timeout=60.0, hint=lambda: "") -> None:
-        deadline = time.monotonic() + timeout
+    def spin_until(self, condition, hint=lambda: "") -> None:
+        deadline = time.monotonic() + PATIENCE
         while not condition():
-            assert time.monotonic() < deadline, hint() or f"not within {timeout} s"
+            assert time.monotonic() < deadline, hint() or f"not within {PATIENCE:g} s"
             self.executor.spin_once(timeout_sec=0.02)  # tests play robots, whose states come more often
 
     def wait_for_more(self, heard: list, count: int = 1) -> None:

@@ -21,8 +21,9 @@ from ompo_ros.experiments.campaign.launch import Run
 from ompo_ros.experiments.campaign.recorded import newest_recording, seconds_missing
 from ompo_ros.experiments.campaign.recording import moves_since
 
-COMES_UP = 90.0  # s for a run's first policy
-REPORTS = 150.0  # s from the last fault to the report
+COMES_UP = 300.0  # s for a run's first policy; on loaded cores its nodes alone take minutes
+REPORTS = 400.0  # s from the last fault to the report
+_UNANSWERED = 3  # exit code of `ompo policy` where it found no server in its ten seconds
 _FRUITLESS = 2  # launches in a row that end by themselves, without a fault, before the run is given up
 Say = Callable[[str], None]
 
@@ -152,10 +153,18 @@ class Conductor:
         """Pin a first policy on `stable`, as a user does: no fault may remove it."""
         self._wait(COMES_UP, until=lambda: re.search(r"policy/latest: \d+", self._run.current.output) is not None)
         for policy in standing_policies(self._run.run_dir):
-            command = ["ompo", "policy", "activate", str(policy.version), "--pin", "--reason", "held by the campaign"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=self._environment)
+            done = self._pin(policy.version)
             if done.returncode:
                 self._say(f"no policy is held: {done.stderr.strip()}")
+
+    def _pin(self, version: int) -> subprocess.CompletedProcess[str]:
+        """Ask as long as the launch is alive: on loaded cores a shell may not find the server in time."""
+        command = ["ompo", "policy", "activate", str(version), "--pin", "--reason", "held by the campaign"]
+        deadline = time.monotonic() + COMES_UP
+        while True:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=self._environment)
+            if done.returncode != _UNANSWERED or not self._run.is_up or time.monotonic() > deadline:
+                return done
 
     def _wait(self, seconds: float, until: Callable[[], bool]) -> bool:
         """Wait, and restart ended launches; False once the run has its report or is given up."""

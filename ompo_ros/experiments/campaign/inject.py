@@ -17,7 +17,7 @@ from ompo_ros.experiments.campaign.faults import READERS, Fault
 from ompo_ros.experiments.campaign.launch import Run
 from ompo_ros.experiments.campaign.sandbox import set_loopback
 
-_PATIENCE = 5.0  # s to wait for a node that is just being replaced
+_PATIENCE = 60.0  # s to wait for a node that is just being replaced
 
 
 @dataclass(frozen=True)

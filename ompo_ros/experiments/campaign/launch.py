@@ -32,7 +32,7 @@ PARAMETERS = """
 /**/recorder:
   ros__parameters: {split_size: 2, max_size: 20, keep_free: 0}
 """
-_PATIENCE = 30.0  # s allowed for a launch to end after a signal
+_PATIENCE = 120.0  # s allowed for a launch to end after a signal
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import re
 import socket
 import time
@@ -36,12 +38,13 @@ def only_one(class_name: str) -> Iterator[None]:
     On this machine the kernel decides, at once and however busy the cores are. The graph shows nodes of others.
     """
     with _placeholder(class_name) as node:  # only a node knows its remapped name
-        name, address = node.get_fully_qualified_name(), f"\0ompo_ros/{node.context.get_domain_id()}"
-        if _claimed(address + name):
+        name = node.get_fully_qualified_name()
+        address = _address(node.context.get_domain_id(), name)
+        if _claimed(address):
             _wait_to_be_alone(node)
             yield
             return
-    _wait_for(name, lambda: _claimed(address + name))  # without a placeholder, which would keep the other one waiting
+    _wait_for(name, lambda: _claimed(address))  # without a placeholder, which would keep the other one waiting
     with _placeholder(class_name) as node:
         _wait_to_be_alone(node)
         yield
@@ -85,13 +88,20 @@ def _wait_for(name: str, is_free: Callable[[], bool]) -> None:
         time.sleep(_LOOK)
 
 
+def _address(domain: int, name: str) -> str:
+    """A socket address of no file; hashed, because the kernel allows 108 bytes and a full name may be longer."""
+    return f"\0ompo_ros/{hashlib.sha256(f'{domain}{name}'.encode()).hexdigest()}"
+
+
 def _claimed(address: str) -> bool:
     """Whether this process has the name now; the kernel frees it when the process ends, however it ends."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         claim.bind(address)
-    except OSError:
+    except OSError as error:
         claim.close()
+        if error.errno != errno.EADDRINUSE:
+            raise
         return False
     claim.detach()
     return True

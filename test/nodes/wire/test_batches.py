@@ -9,6 +9,7 @@ from learner_peer import transitions
 from ompo_msgs.msg import TransitionBatch
 from probe import Probe
 from rclpy.node import Node
+from waiting import PATIENCE
 
 from ompo_ros.nodes.policy_server import SAMPLED
 from ompo_ros.nodes.wire import qos
@@ -44,13 +45,13 @@ def test_batches_that_no_receiver_has_room_for_wait_and_arrive_in_order(probe):
     probe.node.create_subscription(
         TransitionBatch, "transitions", lambda batch: heard.append(batch.sequence), qos.TRANSITIONS
     )
-    assert pipe.poll(30.0)
+    assert pipe.poll(PATIENCE)
     sent = pipe.recv()
     assert heard == []
     probe.spin_until(lambda: len(heard) == sent)
     assert heard == list(range(sent))
     pipe.send("all arrived")
-    sender.join(10.0)
+    sender.join(PATIENCE)
     assert sender.exitcode == 0
 
 

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 import numpy as np
 from probe import Probe
 from rclpy.qos import QoSProfile
+from waiting import PATIENCE
 
 from ompo_ros.control.safety import SafeCommand
 from ompo_ros.nodes.wire.commands import Commands, Delivery
@@ -22,7 +23,7 @@ def listen(pipe):
     """A driver in a process of its own."""
     with closing(Probe()) as probe:
         probe.node.create_subscription(command_type(ROBOT), TOPIC, lambda message: None, QoSProfile(depth=1))
-        probe.spin_until(pipe.poll, timeout=120.0)
+        probe.spin_until(pipe.poll)
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def driver():
     finally:
         os.kill(process.pid, signal.SIGCONT)
         pipe.send("end")
-        process.join(30.0)
+        process.join(PATIENCE)
 
 
 def outcome(probe, commands):

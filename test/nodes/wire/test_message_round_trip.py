@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 import rclpy
 from builtin_interfaces.msg import Time
+from graphs import PATIENT
 from launch.actions import ExecuteProcess
 from ompo_msgs.msg import TransitionBatch
 from rclpy.node import Node
+from waiting import PATIENCE
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_from_msg, transitions_to_msg
@@ -26,7 +28,7 @@ BATCHES, SIZE, OBS_DIM, ACT_DIM = 1000, 256, 20, 7
 @launch_pytest.fixture
 def echo(ros_domain):
     script = Path(__file__).parents[2] / "support" / "echo_transitions.py"
-    process = ExecuteProcess(cmd=[sys.executable, str(script)], output="screen")
+    process = ExecuteProcess(cmd=[sys.executable, str(script)], output="screen", **PATIENT)
     return launch.LaunchDescription([process, launch_pytest.actions.ReadyToTest()])
 
 
@@ -77,8 +79,8 @@ def test_a_thousand_batches_come_back_as_they_went(node):
     executor = rclpy.executors.SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
 
-    def spin_until(condition, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
+    def spin_until(condition) -> None:
+        deadline = time.monotonic() + PATIENCE
         while not condition() and time.monotonic() < deadline:
             executor.spin_once(timeout_sec=0.1)
         assert condition(), f"{counts.received} of {BATCHES} batches came back"
@@ -88,12 +90,12 @@ def test_a_thousand_batches_come_back_as_they_went(node):
         publisher.publish(transitions_to_msg(batch(0), collector_id="first", session=1, sequence=0, stamp=Time()))
         return bool(connected)
 
-    spin_until(answered, 30)
+    spin_until(answered)
     for sequence in range(BATCHES):
         msg = transitions_to_msg(batch(sequence), collector_id="test", session=1, sequence=sequence, stamp=Time())
         publisher.publish(msg)
         executor.spin_once(timeout_sec=0)
-    spin_until(lambda: counts.received == BATCHES, 60)
+    spin_until(lambda: counts.received == BATCHES)
     assert counts.lost == 0
     assert altered == []
     node.destroy_subscription(subscription)

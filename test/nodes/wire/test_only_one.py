@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 from ompo_ros.nodes.wire.only_one import default_name
 from ompo_ros.resources import resource_path
@@ -58,11 +58,19 @@ def test_a_second_node_of_the_same_name_refuses_before_it_is_made(start):
     assert started(first)
     elsewhere, second = start("-r", "__ns:=/other"), start("-r", "__ns:=/ompo")
     assert started(elsewhere)
-    made, said = second.communicate(timeout=30)
+    made, said = second.communicate(timeout=PATIENCE)
     assert (second.returncode, made) == (2, "")
     assert "another node has the name /ompo/thin_node: stop it" in said
     assert "Traceback" not in said
     assert first.poll() is None
+
+
+def test_a_name_longer_than_an_address_of_the_kernel_is_kept_as_any_other(start):
+    space = "/ompo" + "/a_long_namespace" * 8
+    assert started(start("-r", f"__ns:={space}"))
+    assert started(start("-r", f"__ns:={space}/another"))
+    _, said = start("-r", f"__ns:={space}").communicate(timeout=PATIENCE)
+    assert f"another node has the name {space}/thin_node: stop it" in said
 
 
 def test_a_node_that_takes_a_killed_ones_place_waits_for_its_name_and_starts(start):
@@ -95,7 +103,7 @@ def test_a_node_that_does_not_discover_the_other_refuses_all_the_same(start, mon
     """As on cores so busy that discovery takes longer than a node waits for it."""
     assert started(start())
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")
-    made, said = start().communicate(timeout=60)
+    made, said = start().communicate(timeout=PATIENCE)
     assert (made, "another node has the name /thin_node: stop it" in said) == ("", True)
 
 
@@ -104,7 +112,7 @@ def test_a_node_that_waits_for_a_name_ends_with_zero_when_asked_to(start):
     waiting = start()
     assert "waiting up to" in waiting.stderr.readline()
     waiting.send_signal(signal.SIGINT)
-    assert waiting.wait(20) == 0
+    assert waiting.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
