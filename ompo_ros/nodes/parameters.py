@@ -157,7 +157,7 @@ class SourceCollectorParameters(RunParameters, TaskParameters, RobotParameters, 
 class IdentifierParameters(RunParameters, TaskParameters, RobotParameters, SeedParameters):
     """Of identifier."""
 
-    run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml is kept.")
+    run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml and belief.npz are kept.")
     domain: str = parameter("randomized", "Domain to start from, the sources': a name or a path.")
     share: float = parameter(0.5, "Largest share of a core to use.", low=0.05, high=1.0)
     warm_start: str = parameter("", "Recordings of this arm to begin with: files or folders, separated by commas.")

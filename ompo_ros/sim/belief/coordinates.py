@@ -114,6 +114,12 @@ def moments(domain: Domain) -> tuple[FloatArray, FloatArray, FloatArray]:
     return vectors.mean(axis=0), vectors.std(axis=0), values.table.mean(axis=0)
 
 
+def delay_of(domain: Domain) -> int:
+    """The middle one of a domain's delays of commands, in control steps."""
+    drawn = domain.drawn.get("command_delay")
+    return 0 if drawn is None else round(float(np.mean(drawn.distribution.support)))
+
+
 def table(base: FloatArray, vectors: FloatArray) -> DomainValues:
     """Values for one arm per vector (n, SIZE), all others as in `base`."""
     values = DomainValues(len(vectors))
