@@ -20,6 +20,7 @@ from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.transition_intake import TransitionIntake
 from ompo_ros.recording.warm_start import recorded_transitions
 from ompo_ros.sim.belief import Belief, kept
+from ompo_ros.sim.belief.coordinates import text_of
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.sim.domain_file import write_domain
 from ompo_ros.task.config_file import ConfigFileError
@@ -118,7 +119,7 @@ class Identifier(Node):
         self._keep()
         self._write(lambda: write_domain(belief.domain, self._path, f"A{text[1:]}."))
         self._publisher.publish(msg)
-        self.get_logger().info(text)
+        self.get_logger().info(f"{text}; {text_of(belief.mean)}")
 
     def _message(self) -> ArmBelief:
         return belief_to_msg(self._belief, run_id=self._identity.run_id, stamp=self.get_clock().now().to_msg())

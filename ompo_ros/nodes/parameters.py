@@ -215,6 +215,9 @@ class MonitorParameters(RunParameters, TaskParameters, DriverParameters, StepPar
 
     host: str = parameter("127.0.0.1", "Address the page listens on. Beyond this machine it asks for a token.")
     port: int = parameter(8200, "Port of the page, or the next free one; 0: any.", high=65_535)
+    target_domain: str = parameter(
+        "", "Domain of the stand-in, shown as the truth beside what was identified; empty for a real arm."
+    )
     rate: float = parameter(20.0, "Pictures per second of the arm, while somebody watches.", low=1.0, high=60.0)
 
 

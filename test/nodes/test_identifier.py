@@ -25,12 +25,14 @@ BIASES = [0.5, -0.4, 0.3, -0.5, 0.4, 0.2, -0.3]
 PLACES = [place for place, name in enumerate(NAMES) if name.startswith("action_bias")]
 
 
+@pytest.fixture
+def identifier(tmp_path):
+    return node("identifier", run_dir=str(tmp_path), run_id="r", share=1.0)
+
+
 @launch_pytest.fixture
-def graph(ros_domain, tmp_path):
-    sources = {"arms": 4, "batch_steps": 50, "run_id": "r"}
-    return graph_of(
-        node("identifier", run_dir=str(tmp_path), run_id="r", share=1.0), node("source_collector", **sources)
-    )
+def graph(ros_domain, identifier):
+    return graph_of(identifier, node("source_collector", arms=4, batch_steps=50, run_id="r"))
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def send(publisher, probe, batches, run_id="r", name="target"):
 
 
 @pytest.mark.launch(fixture=graph)
-def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden, tmp_path):
+def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden, tmp_path, launch_context, identifier):
     heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
     episodes = ours.listen(EpisodeSummary, "source/episodes", qos.EPISODES)
     to_target = ours.node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
@@ -83,8 +85,13 @@ def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden,
     np.testing.assert_allclose(np.array(belief.means)[PLACES], BIASES, atol=0.15)
     assert belief.prediction_error < 0.2 < belief.prior_prediction_error
 
-    kept = load_domain(tmp_path / "belief.yaml")
-    np.testing.assert_allclose(kept.drawn["action_bias"].distribution.mean, np.array(belief.means)[PLACES], atol=1e-5)
+    biases = " ".join(f"{belief.means[place]:.2f}" for place in PLACES)
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, identifier, lambda text: "; payload " in text and f"biases {biases}" in text, timeout=60
+    )
+
+    left = load_domain(tmp_path / "belief.yaml")
+    np.testing.assert_allclose(left.drawn["action_bias"].distribution.mean, np.array(belief.means)[PLACES], atol=1e-5)
 
     ours.node.create_subscription(TransitionBatch, "source/transitions", lambda _: None, qos.TRANSITIONS)
     status.publish(LearnerStatus(run_id="r", state=LearnerStatus.TRAINING, source_budget=3 * 4 * 50))

@@ -7,6 +7,7 @@ import pytest
 from target_runs import TASK, play
 
 from ompo_ros.sim.belief import Belief, kept
+from ompo_ros.sim.belief.coordinates import SIZE
 
 HIDDEN = """parameters:
   payload_mass: 1.2
@@ -89,7 +90,7 @@ def changed(path, **changes):
         lambda path: bytes(a ^ (b == 5000) for b, a in enumerate(path.read_bytes())),
         lambda path: saved(other=np.zeros(3)),
         lambda path: changed(path, state=None),
-        lambda path: changed(path, means=np.full((3, 22), np.nan)),
+        lambda path: changed(path, means=np.full((3, SIZE), np.nan)),
         lambda path: changed(path, losses=np.full(3, np.nan)),
         lambda path: changed(path, command=np.zeros((99, 7))),
         lambda path: changed(path, seen=np.array(3)),
