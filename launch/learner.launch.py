@@ -57,7 +57,7 @@ def recordings(values: Values, argument: str) -> str:
 
 
 def identifier(values: Values, folder: str) -> Node:
-    """It goes on from the belief.yaml that it left in the run's folder."""
+    """It goes on from the belief that it left in the run's folder."""
     parameters = {
         **chosen(values, "task", "reward", "robot"),
         "run_dir": folder,

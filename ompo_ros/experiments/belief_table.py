@@ -33,9 +33,9 @@ def belief_section(folder: Path, settings: Mapping[str, object]) -> list[str]:
         summary = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
     except (OSError, ConfigFileError):
         return []
-    columns = {"belief": believed}
+    columns = {"belief": {name: _texts(name, believed) for name in _SHOWN}}
     if settings.get("target") in SIMULATORS:
-        columns["truth"] = _distributions(str(settings["target_domain"]))
+        columns["truth"] = truth_of(str(settings["target_domain"]))
     return [
         "## Identified parameters of the arm",
         "",
@@ -43,25 +43,31 @@ def belief_section(folder: Path, settings: Mapping[str, object]) -> list[str]:
         "",
         f"| | {' | '.join(columns)} |",
         f"|---|{'---|' * len(columns)}",
-        *(f"| {name} | {' | '.join(_shown(name, each) for each in columns.values())} |" for name in _SHOWN),
+        *(f"| {name} | {' | '.join(', '.join(each[name]) for each in columns.values())} |" for name in _SHOWN),
         "",
     ]
+
+
+def truth_of(domain: str | Path) -> dict[str, tuple[str, ...]]:
+    """A stand-in's parameters as texts, one for each joint where they differ; for people, never for what learns."""
+    drift, drawn = load_domain(domain).drift, _distributions(domain)
+    return {name: ("drifts",) if name in drift else _texts(name, drawn) for name in _SHOWN}
 
 
 def _distributions(domain: str | Path) -> dict[str, Distribution]:
     return {name: drawn.distribution for name, drawn in load_domain(domain).drawn.items()}
 
 
-def _shown(name: str, distributions: Mapping[str, Distribution]) -> str:
+def _texts(name: str, distributions: Mapping[str, Distribution]) -> tuple[str, ...]:
     """Values with their deviations, one per joint if they differ; nominal if the domain does not set them."""
     chosen = distributions.get(name, Constant(PARAMETERS[name].nominal))
     if isinstance(chosen, Constant):
         return _numbers(chosen.value)
     if isinstance(chosen, Normal):
-        return f"{_numbers(chosen.mean)} ± {_numbers(chosen.std)}"
+        return (f"{', '.join(_numbers(chosen.mean))} ± {', '.join(_numbers(chosen.std))}",)
     low, high = chosen.support
-    return f"{low:.2g} to {high:.2g}"
+    return (f"{low:.2g} to {high:.2g}",)
 
 
-def _numbers(values: Numbers) -> str:
-    return ", ".join(f"{value:.2f}" for value in np.atleast_1d(values))
+def _numbers(values: Numbers) -> tuple[str, ...]:
+    return tuple(f"{value:.2f}" for value in np.atleast_1d(values))

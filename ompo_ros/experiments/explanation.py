@@ -20,6 +20,7 @@ _FILES = {
     "checkpoints/": "The learner's state, which `resume:=true` continues from.",
     "tensorboard/": "The learner's losses: `tensorboard --logdir tensorboard`.",
     "belief.yaml": "What the identifier found out about the arm; the simulated arms are drawn from it.",
+    "belief.npz": "What belief.yaml follows from: the arm's newest steps and the fits, from which a restart continues.",
     "launch.json, params.yaml, config/": "The launch arguments and copies of the parameter file, presets and "
     "domains that the run was started with; a resumed run reads these.",
     "learner.lock": "Held by the learner that writes here, so that no second one does.",

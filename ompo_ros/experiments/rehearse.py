@@ -98,7 +98,7 @@ class Sources:
     """Simulated arms that play the learner's policy, drawn from the prior or from the belief about the target."""
 
     def __init__(self, env: PandaVectorEnv, seed: int, belief: Belief | None = None) -> None:
-        self._env, self._seed, self.belief = env, seed, belief
+        self._arms, self._seed, self.belief = env.num_envs, seed, belief
         self._collection = Collection(env, seed)
 
     def recall(self, recorded: Transitions) -> None:
@@ -117,8 +117,7 @@ class Sources:
         if self.belief is not None and self.belief.fit():
             if self.belief.trusted:
                 agent.compensate(*coordinates.gains_and_biases(self.belief.mean))
-            self._env.set_domain(self.belief.domain)
-            self._collection = Collection(self._env, self._seed + self.belief.fits * self._env.num_envs)
+            self._collection.restart(self.belief.domain, self._seed + self.belief.fits * self._arms)
 
     def play(self, agent: Agent, budget: int, keep: Keep) -> None:
         """Add source transitions to the agent up to its budget."""

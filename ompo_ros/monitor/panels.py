@@ -101,7 +101,7 @@ class Panels:
         _set(self._answers, "content", lines_table(run.answers, "What you press is answered here."))
         _set(self._warnings, "content", lines_table(run.warnings, "None so far."))
         _set(self._policies, "content", policies_table(run.policies, run.running_version))
-        _set(self._belief, "content", belief_table(run.belief, self._nominal))
+        _set(self._belief, "content", belief_table(run.belief, self._nominal, run.truth))
         options = tuple(str(row.version) for row in sorted(run.policies, reverse=True)) or ("none",)
         if options != tuple(self._version.options):
             chosen = self._version.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -76,6 +76,7 @@ class RunState:
     running_version: int = 0
     policies: tuple[PolicyRow, ...] = ()
     belief: Belief | None = None
+    truth: Mapping[str, Sequence[str]] = field(default_factory=dict)  # a stand-in's parameters, as texts
     over: bool = False
     evaluation: str = ""  # progress of the one this page asked for
     warnings: deque[Line] = field(default_factory=lambda: deque(maxlen=8))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final
 
@@ -37,8 +37,8 @@ def _policy(row: PolicyRow, running: int) -> tuple[str, ...]:
     return f"{row.version}{runs} {badges}", rate, f"<small>{escape(row.note[:_NOTES])}</small>"
 
 
-def belief_table(belief: Belief | None, nominal: dict[str, float]) -> str:
-    """One row a parameter, one column a joint; what is clearly off its nominal value stands out."""
+def belief_table(belief: Belief | None, nominal: Mapping[str, float], truth: Mapping[str, Sequence[str]]) -> str:
+    """A parameter's means, one column a joint, over the truth where it is known; what is off nominal stands out."""
     if belief is None:
         return _nothing("Nothing is known of the arm yet: the identifier needs 25 steps of the target.")
     groups: dict[str, list[str]] = {}
@@ -49,13 +49,31 @@ def belief_table(belief: Belief | None, nominal: dict[str, float]) -> str:
             f'<span class="{"off" if off else ""}" title="± {deviation:.3g}">{mean:.2f}</span>'
         )
     heads = ("parameter", *map(str, range(1, 1 + max(map(len, groups.values())))))
-    rows = [(escape(name.replace("_", " ")), *cells) for name, cells in groups.items()]
+    rows: list[tuple[str, ...]] = []
+    for name, cells in groups.items():
+        rows.append((escape(name.replace("_", " ")), *cells))
+        if texts := truth.get(name):
+            each = texts if len(texts) == len(cells) else [", ".join(texts)] * len(cells)
+            rows.append(("<small>truth</small>", *(f"<small>{escape(text)}</small>" for text in each)))
     return (
         _table(heads, rows, numbers=True)
-        + f'<div class="none" style="padding:4px 10px">After {belief.target_steps} target steps: error of a '
-        f"predicted step {belief.error:.0%} of its motion, {belief.prior_error:.0%} by the sources' first domain; "
-        f"commands act after {belief.command_delay} steps. Orange: off nominal by 2 deviations.</div>"
+        + f'<div class="none" style="padding:4px 10px">After {belief.target_steps} target steps: {_error(belief)}'
+        f"commands act after {belief.command_delay} steps{_true_delay(truth)}. "
+        "Orange: off nominal by 2 deviations.</div>"
     )
+
+
+def _error(belief: Belief) -> str:
+    if math.isnan(belief.error):
+        return ""
+    return (
+        f"error of a predicted step {belief.error:.0%} of its motion, {belief.prior_error:.0%} by the sources' first "
+        "domain; "
+    )
+
+
+def _true_delay(truth: Mapping[str, Sequence[str]]) -> str:
+    return f" <small>(truth {escape(', '.join(truth['command_delay']))})</small>" if "command_delay" in truth else ""
 
 
 def lines_table(lines: Iterable[Line], nothing: str) -> str:

@@ -6,17 +6,17 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from ompo_msgs.msg import ArmBelief
 
-from ompo_ros.sim.belief import Belief
+from ompo_ros.sim.belief import Belief, PredictionError
 from ompo_ros.sim.belief.coordinates import NAMES, believed
 from ompo_ros.sim.domain import Domain
 from ompo_ros.transitions import InvalidData
 
 
 def belief_to_msg(belief: Belief, *, run_id: str, stamp: Time) -> ArmBelief:
-    """The message of a fitted belief."""
-    error = belief.prediction_error
-    if error is None:
+    """The message of a belief; one that goes on from a domain and is not fitted yet does not know its error."""
+    if not belief.is_known:
         raise ValueError("the belief has not been fitted yet")
+    error = belief.prediction_error or PredictionError(float("nan"), float("nan"))
     return ArmBelief(
         stamp=stamp,
         run_id=run_id,

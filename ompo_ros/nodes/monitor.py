@@ -21,6 +21,7 @@ from sensor_msgs.msg import JointState
 
 from ompo_ros.control.observation import BadJointState, ForeignJointState, JointStateReader
 from ompo_ros.control.safety import Reason
+from ompo_ros.experiments.belief_table import truth_of
 from ompo_ros.monitor.page import Page
 from ompo_ros.monitor.press import Press
 from ompo_ros.monitor.run_state import Belief, Learner, PolicyRow, RunState
@@ -55,7 +56,9 @@ class Monitor(Node):
         given = declare(self, MonitorParameters)
         self._identity = Identity(self, given.run_id)
         self._robot, task = load_robot(given.robot, given.driver), Task(given.task, given.reward)
-        self._run = RunState(target_steps=given.target_steps)
+        self._run = RunState(
+            target_steps=given.target_steps, truth=truth_of(given.target_domain) if given.target_domain else {}
+        )
         self._calls = PageCalls(self, self._run, given.run_id, task.on(self._robot).frame)
         self._presses: deque[Press] = deque()
         self._pressed = self.create_guard_condition(self._do_presses)

@@ -158,7 +158,7 @@ class SourceCollectorParameters(RunParameters, TaskParameters, RobotParameters, 
 class IdentifierParameters(RunParameters, TaskParameters, RobotParameters, SeedParameters):
     """Of identifier."""
 
-    run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml is kept.")
+    run_dir: str = parameter("runs/adapt", "Folder of the run, where belief.yaml and belief.npz are kept.")
     domain: str = parameter("randomized", "Domain to start from, the sources': a name or a path.")
     share: float = parameter(0.5, "Largest share of a core to use.", low=0.05, high=1.0)
     warm_start: str = parameter("", "Recordings of this arm to begin with: files or folders, separated by commas.")
@@ -216,6 +216,9 @@ class MonitorParameters(RunParameters, TaskParameters, DriverParameters, StepPar
 
     host: str = parameter("127.0.0.1", "Address the page listens on. Beyond this machine it asks for a token.")
     port: int = parameter(8200, "Port of the page, or the next free one; 0: any.", high=65_535)
+    target_domain: str = parameter(
+        "", "Domain of the stand-in, shown as the truth beside what was identified; empty for a real arm."
+    )
     rate: float = parameter(20.0, "Pictures per second of the arm, while somebody watches.", low=1.0, high=60.0)
 
 

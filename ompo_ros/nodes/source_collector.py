@@ -39,7 +39,7 @@ class SourceCollector(Node):
         own_seed = given.seed + 1_000_003 * self._index
         robot = load_robot(given.robot)
         self._prior = load_domain(given.domain)
-        self._env = PandaVectorEnv(
+        env = PandaVectorEnv(
             self._arms,
             given.task,
             given.reward,
@@ -48,7 +48,7 @@ class SourceCollector(Node):
             limits=robot if given.limits else None,
         )
         self._contract = Task(given.task, given.reward).on(robot)
-        self._collection = Collection(self._env, own_seed)
+        self._collection = Collection(env, own_seed)
         self._rng = np.random.default_rng(own_seed)
         self._policies = PolicyFeed(self, "policy/latest", self._contract, self._identity, batch=self._arms)
         self._status: LearnerStatus | None = None
@@ -67,9 +67,12 @@ class SourceCollector(Node):
 
     def _on_belief(self, msg: ArmBelief) -> None:
         try:
-            self._env.set_domain(domain_from_msg(msg, self._prior))
+            domain = domain_from_msg(msg, self._prior)
         except InvalidData as error:
             self.get_logger().error(f"belief refused, the arms stay as they are: {error}")
+            return
+        self._collection.restart(domain)
+        self._sent -= self._transitions.discard()
 
     def _on_status(self, msg: LearnerStatus) -> None:
         try:

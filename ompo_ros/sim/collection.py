@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ompo_ros.sim.domain import Domain
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.task.acting import EpisodeResult
 from ompo_ros.task.tasks import Float32Array
@@ -21,9 +22,20 @@ class Collection:
 
     def __init__(self, env: PandaVectorEnv, seed: int) -> None:
         self._env = env
-        self._obs, _ = env.reset(seed=seed)
-        self._step = np.zeros(env.num_envs, dtype=np.uint32)
-        self._return = np.zeros(env.num_envs)
+        self._begin(seed)
+
+    def restart(self, domain: Domain, seed: int | None = None) -> None:
+        """Break off all episodes and begin new ones in `domain`: rows of older dynamics would be learned as its own.
+
+        With a seed the arms' randomness and their count of episodes begin anew as well.
+        """
+        self._env.set_domain(domain)
+        self._begin(seed)
+
+    def _begin(self, seed: int | None) -> None:
+        self._obs, _ = self._env.reset(seed=seed)
+        self._step = np.zeros(self._env.num_envs, dtype=np.uint32)
+        self._return = np.zeros(self._env.num_envs)
 
     def run(self, act: Act, steps: int, policy_version: int) -> tuple[Transitions, list[EpisodeResult]]:
         """Step every arm `steps` times with `act`; returns transitions ordered by step, then by arm."""

@@ -1,6 +1,6 @@
 """What a report says of the belief."""
 
-from ompo_ros.experiments.belief_table import BELIEF, belief_section
+from ompo_ros.experiments.belief_table import BELIEF, belief_section, truth_of
 from ompo_ros.sim.distributions import Normal
 from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.domain_file import write_domain
@@ -32,3 +32,9 @@ def test_without_a_readable_belief_the_report_is_silent(tmp_path):
     assert belief_section(tmp_path, {}) == []
     (tmp_path / BELIEF).write_text("parameters: {absent: 1}")
     assert belief_section(tmp_path, {}) == []
+
+
+def test_a_parameter_that_drifts_has_no_true_value():
+    truth = truth_of("drifting")
+    assert truth["action_bias"] == ("drifts",)
+    assert truth["action_gain"] == ("1.00",)

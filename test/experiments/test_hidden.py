@@ -1,9 +1,12 @@
 """No method knows more of the target than an arm's topics say."""
 
 import gc
+import itertools
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 import numpy as np
+import pytest
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.experiments.rehearse import Rig, Sources, rehearse
@@ -17,18 +20,73 @@ from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin
 
 SMALL = {"algorithm": "ompo", "hidden_size": 16, "batch_size": 32, "local_capacity": 50, "global_capacity": 2000}
-CODE = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
+SHARED = (ModuleType, type)  # all of the process hangs together by them
+
+
+def referents(each):
+    """What an object holds: of a function what it was given, not the globals of its module."""
+    if isinstance(each, FunctionType):
+        return [each.__closure__, each.__defaults__, each.__kwdefaults__, each.__dict__]
+    if isinstance(each, MethodType | BuiltinFunctionType):
+        return [each.__self__, getattr(each, "__func__", None)]
+    return gc.get_referents(each)
 
 
 def reachable(*roots):
-    """Identities of all objects that the roots hold, directly or through others; code is not followed."""
-    seen, waiting = set(), list(roots)
+    """Identities of all objects that the roots hold, directly or through others, methods and closures too."""
+    seen, waiting = {}, list(roots)
     while waiting:
         each = waiting.pop()
-        if id(each) not in seen and not isinstance(each, CODE):
-            seen.add(id(each))
-            waiting += gc.get_referents(each)
-    return seen
+        if id(each) not in seen and not isinstance(each, SHARED):
+            seen[id(each)] = each  # kept, so that no other one gets its identity
+            waiting += referents(each)
+    return set(seen)
+
+
+class Holder:
+    def __init__(self, secret):
+        self.secret = secret
+
+    def method(self):
+        return self.secret
+
+
+def closure_over(secret):
+    return lambda: secret
+
+
+def default_of(secret):
+    return lambda given=secret: given
+
+
+def keyword_of(secret):
+    return lambda *, given=secret: given
+
+
+def written_on(secret):
+    function = lambda: None  # noqa: E731
+    function.note = secret
+    return function
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda secret: Holder(secret).method,
+        closure_over,
+        default_of,
+        keyword_of,
+        written_on,
+        lambda secret: partial(print, secret),
+        lambda secret: partial(print, end=secret),
+        lambda secret: [secret].append,
+        lambda secret: itertools.chain([secret]),
+    ],
+    ids=["method", "closure", "default", "keyword", "attribute", "partial", "its keyword", "built-in", "iterator"],
+)
+def test_the_search_finds_what_code_holds(hide):
+    secret = object()
+    assert id(secret) in reachable({"way": [hide(secret)]})
 
 
 def test_only_joint_states_commands_goals_and_rewards_reach_learner_and_belief():

@@ -5,9 +5,12 @@ import sys
 
 import pytest
 from launch.actions import GroupAction, LogInfo
+from launch_ros.actions import Node
 
+from ompo_ros.launching import nodes
 from ompo_ros.launching.arguments import ARGUMENTS
 from ompo_ros.launching.view import page
+from ompo_ros.resources import resource_path
 
 HERE = {**{name: argument.default for name, argument in ARGUMENTS.items()}, "target": "mujoco", "params_file": ""}
 
@@ -46,3 +49,34 @@ def test_without_its_packages_a_page_that_was_asked_for_says_what_to_install(ter
     with pytest.raises(RuntimeError, match="pip install viser mjviser"):
         page({**HERE, "view": "true"})
     assert kinds() == [LogInfo], "one that was not is no reason to fail"
+
+
+@pytest.fixture
+def given_to(monkeypatch, terminal, tmp_path):
+    """Make all nodes of a run, start none, and give the parameters of each."""
+
+    def parameters(**arguments):
+        made = {}
+
+        class Unstarted(Node):
+            def __init__(self, *, name, parameters, **options):
+                made[name] = parameters[0]
+                super().__init__(name=name, parameters=parameters, **options)
+
+        monkeypatch.setattr(nodes, "Node", Unstarted)
+        values = {**HERE, "run_dir": str(tmp_path), "run_id": "r", **arguments}
+        parts = ("learner", "sources", "recorder", "robot_sim", "target")
+        nodes.rehearse([resource_path(f"launch/{part}.launch.py") for part in parts], values)
+        page(values)
+        return made
+
+    return parameters
+
+
+def test_the_stand_ins_domain_is_shown_on_the_page_and_hidden_from_all_that_learn(given_to):
+    given = given_to(target="panda_gym", target_domain="creeping")
+    assert given["monitor"]["target_domain"] == given["robot_sim"]["domain"] == "creeping"
+    told = {name for name, parameters in given.items() if "creeping" in str(parameters)}
+    assert told == {"robot_sim", "monitor", "run_manager"}, "the run manager reports it"
+    assert {"learner", "identifier", "source_collector_0", "target_collector"} <= set(given)
+    assert given_to(target="real", target_domain="creeping")["monitor"]["target_domain"] == ""

@@ -1,5 +1,8 @@
 """What is drawn is what is meant: real scenes of viser, looked at from the server's side."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 import viser
@@ -83,7 +86,7 @@ def test_what_others_wrote_is_shown_and_never_run():
     evil = "<img src=x onerror=alert(1)>"
     row = PolicyRow(3, ("stable", evil), True, float("nan"), 0, evil)
     shown = policies_table([row], 3) + lines_table([Line("12:00:00", evil, evil, False)], "")
-    shown += belief_table(Belief((evil,), (1.0,), (0.1,), 0, 0.1, 0.2, 5), {})
+    shown += belief_table(Belief((evil,), (1.0,), (0.1,), 0, 0.1, 0.2, 5), {}, {evil: (evil,)})
     assert "<img" not in shown
     assert "&lt;img" in shown
 
@@ -94,3 +97,34 @@ def test_policies_in_use_are_listed_however_old():
     assert table.count("<tr><td") == 11
     assert '1 <b class="stable">' in table
     assert "40 ▶" in table
+
+
+def cells(table):
+    """The texts of a table's rows, and of what is below it."""
+    rows, below = table.split("</table>")
+    plain = [[re.sub("<[^>]*>", "", cell) for cell in row.split("</td>")[:-1]] for row in rows.split("<tr>")]
+    return [row for row in plain if row], re.sub("<[^>]*>", "", below)
+
+
+BELIEF = Belief(
+    ("payload_mass", "action_gain.1", "action_gain.2"), (0.9, 1.2, 0.8), (0.1,) * 3, 1, math.nan, math.nan, 150
+)
+
+
+def test_the_truth_of_a_stand_in_stands_below_what_was_identified():
+    truth = {"payload_mass": ("1.00",), "action_gain": ("0.5 to 1.5",), "command_delay": ("1.00",)}
+    rows, below = cells(belief_table(BELIEF, {}, truth))
+    assert rows == [
+        ["payload mass", "0.90"],
+        ["truth", "1.00"],
+        ["action gain", "1.20", "0.80"],
+        ["truth", "0.5 to 1.5", "0.5 to 1.5"],
+    ]
+    assert "1 steps (truth 1.00)" in below
+
+
+def test_of_a_real_arm_nobody_knows_the_truth_and_of_a_kept_belief_the_error():
+    rows, below = cells(belief_table(BELIEF, {}, {}))
+    assert [row[0] for row in rows] == ["payload mass", "action gain"]
+    assert "truth" not in below
+    assert "nan" not in below

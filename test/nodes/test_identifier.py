@@ -8,13 +8,14 @@ from launch_pytest.tools import process as process_tools
 from learner_peer import transitions
 from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, TransitionBatch
 from probe import Probe
-from target_runs import play
+from target_runs import TASK, play
 from waiting import PATIENCE
 
 from ompo_ros.nodes.beliefs import domain_from_msg
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_to_msg
 from ompo_ros.recording.batch_recorder import BatchRecorder
+from ompo_ros.sim.belief import Belief, kept
 from ompo_ros.sim.belief.coordinates import NAMES
 from ompo_ros.sim.domain import load_domain
 from ompo_ros.task.robot import load_robot
@@ -25,12 +26,14 @@ BIASES = [0.5, -0.4, 0.3, -0.5, 0.4, 0.2, -0.3]
 PLACES = [place for place, name in enumerate(NAMES) if name.startswith("action_bias")]
 
 
+@pytest.fixture
+def identifier(tmp_path):
+    return node("identifier", run_dir=str(tmp_path), run_id="r", share=1.0)
+
+
 @launch_pytest.fixture
-def graph(ros_domain, tmp_path):
-    sources = {"arms": 4, "batch_steps": 50, "run_id": "r"}
-    return graph_of(
-        node("identifier", run_dir=str(tmp_path), run_id="r", share=1.0), node("source_collector", **sources)
-    )
+def graph(ros_domain, identifier):
+    return graph_of(identifier, node("source_collector", arms=4, batch_steps=50, run_id="r"))
 
 
 @pytest.fixture
@@ -66,7 +69,7 @@ def send(publisher, probe, batches, run_id="r", name="target"):
 
 
 @pytest.mark.launch(fixture=graph)
-def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden, tmp_path):
+def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden, tmp_path, launch_context, identifier):
     heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
     episodes = ours.listen(EpisodeSummary, "source/episodes", qos.EPISODES)
     to_target = ours.node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
@@ -83,8 +86,13 @@ def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden,
     np.testing.assert_allclose(np.array(belief.means)[PLACES], BIASES, atol=0.15)
     assert belief.prediction_error < 0.2 < belief.prior_prediction_error
 
-    kept = load_domain(tmp_path / "belief.yaml")
-    np.testing.assert_allclose(kept.drawn["action_bias"].distribution.mean, np.array(belief.means)[PLACES], atol=1e-5)
+    biases = " ".join(f"{belief.means[place]:.2f}" for place in PLACES)
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, identifier, lambda text: "; payload " in text and f"biases {biases}" in text, timeout=PATIENCE
+    )
+
+    left = load_domain(tmp_path / "belief.yaml")
+    np.testing.assert_allclose(left.drawn["action_bias"].distribution.mean, np.array(belief.means)[PLACES], atol=1e-5)
 
     ours.node.create_subscription(TransitionBatch, "source/transitions", lambda _: None, qos.TRANSITIONS)
     status.publish(LearnerStatus(run_id="r", state=LearnerStatus.TRAINING, source_budget=3 * 4 * 50))
@@ -104,20 +112,63 @@ def test_a_recording_of_the_arm_is_enough_for_a_belief(ours):
 
 @pytest.fixture
 def resumed(tmp_path):
-    (tmp_path / "belief.yaml").write_text(f"parameters:\n  action_bias: {{normal: [{BIASES}, 0.02]}}\n")
-    return node("identifier", run_dir=str(tmp_path))
+    return node("identifier", run_dir=str(tmp_path), share=1.0)
 
 
 @launch_pytest.fixture
-def resumed_graph(ros_domain, resumed):
+def resumed_graph(ros_domain, tmp_path, hidden, resumed):
+    """An identifier in a folder that another one has left after 100 steps."""
+    belief = Belief(TASK, "randomized", 0)
+    for batch in play(hidden, 100):
+        belief.observe(batch)
+    belief.fit()
+    kept.keep(belief, tmp_path / "belief.npz")
     return graph_of(resumed)
 
 
 @pytest.mark.launch(fixture=resumed_graph)
-def test_a_restart_goes_on_from_what_the_run_left(launch_context, resumed):
-    assert process_tools.wait_for_stderr_sync(
-        launch_context, resumed, lambda text: "continuing from" in text and "belief.yaml" in text, timeout=PATIENCE
+def test_a_restart_publishes_what_the_run_left_and_goes_on_with_its_evidence(ours, hidden, tmp_path):
+    heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
+    ours.spin_until(lambda: heard)
+    assert heard[0].target_steps == 100
+    assert heard[0].prediction_error < 0.2 < heard[0].prior_prediction_error
+    np.testing.assert_allclose(np.array(heard[0].means)[PLACES], BIASES, atol=0.15)
+    to_target = ours.node.create_publisher(TransitionBatch, "target/transitions", qos.TRANSITIONS)
+    ours.spin_until(lambda: to_target.get_subscription_count() == 1)
+    send(to_target, ours, play(hidden, 50, seed=1), run_id="")
+    ours.spin_until(lambda: len(heard) == 2)
+    assert heard[1].target_steps == 150
+    np.testing.assert_allclose(np.array(heard[1].means)[PLACES], BIASES, atol=0.15)
+    again = Belief(TASK, "randomized", 0)
+    kept.restore(again, tmp_path / "belief.npz")
+    assert again.target_steps == 150
+
+
+@pytest.fixture
+def without_evidence(tmp_path):
+    (tmp_path / "belief.yaml").write_text(
+        f"parameters:\n  action_bias: {{normal: [{BIASES}, 0.02]}}\n  command_delay: 1\n"
     )
+    (tmp_path / "belief.npz").write_bytes(b"PK and no more")
+    return node("identifier", run_dir=str(tmp_path))
+
+
+@launch_pytest.fixture
+def without_evidence_graph(ros_domain, without_evidence):
+    return graph_of(without_evidence)
+
+
+@pytest.mark.launch(fixture=without_evidence_graph)
+def test_lost_evidence_is_reported_and_costs_only_itself(ours, launch_context, without_evidence):
+    assert process_tools.wait_for_stderr_sync(
+        launch_context, without_evidence, lambda text: "evidence of the run's belief is lost" in text, timeout=PATIENCE
+    )
+    heard = ours.listen(ArmBelief, "belief", qos.LATCHED)
+    ours.spin_until(lambda: heard)
+    domain = domain_from_msg(heard[0], load_domain("randomized"))
+    np.testing.assert_allclose(domain.drawn["action_bias"].distribution.mean, BIASES, atol=1e-3)
+    np.testing.assert_allclose(domain.drawn["action_bias"].distribution.std, 0.02, atol=1e-3)
+    assert heard[0].command_delay == 1
 
 
 @pytest.fixture

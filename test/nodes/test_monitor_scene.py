@@ -39,3 +39,8 @@ def test_the_page_of_a_push_run_shows_the_cube_where_it_is(make, monkeypatch):
     finally:
         executor.shutdown()
         robot.destroy_node()
+
+
+def test_the_truth_that_a_page_shows_is_its_stand_ins(make):
+    monitor = make("monitor", port=0, target_domain="creeping")
+    assert monitor._run.truth["payload_mass"] == ("1.00",)

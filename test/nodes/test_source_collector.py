@@ -8,12 +8,14 @@ import pytest
 from example_policies import make
 from graphs import PATIENT
 from launch_ros.actions import Node as NodeAction
-from ompo_msgs.msg import EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
+from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, PolicyArtifact, TransitionBatch
 from rcl_interfaces.srv import ListParameters
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import artifact_to_msg, check_episode, transitions_from_msg
 from ompo_ros.nodes.wire.streams import StreamCounts
+from ompo_ros.sim.belief import coordinates
+from ompo_ros.sim.domain import load_domain
 from ompo_ros.transitions import Origin
 
 BATCH = 4 * 5
@@ -101,3 +103,38 @@ def test_sources_act_by_the_newest_policy_and_keep_it_when_one_is_refused(probe)
     policies.publish(artifact_to_msg(make(4).onnx, version=4))
     probe.spin_until(lambda: by_both(4))
     assert {version for _, version in acted} == {0, 1, 2, 4}
+
+
+def belief_with_biases(bias):
+    mean, deviation, _ = coordinates.moments(load_domain("randomized"))
+    values = coordinates.to_values(mean)
+    values[coordinates.slice_of("action_bias")] = bias
+    return ArmBelief(names=list(coordinates.NAMES), means=values.tolist(), deviations=(0.1 * deviation).tolist())
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_new_belief_restarts_the_arms_so_that_no_row_of_the_old_one_follows(probe):
+    node, begun, episodes = probe.node, {name: [] for name in NAMES}, []
+
+    def on_batch(batch):
+        steps = transitions_from_msg(batch).step
+        assert set(steps[:4]) == {steps[0]}, "all arms are in the same step"
+        begun[batch.collector_id].append(int(steps[0]))
+
+    node.create_subscription(TransitionBatch, "source/transitions", on_batch, qos.TRANSITIONS)
+    node.create_subscription(EpisodeSummary, "source/episodes", episodes.append, qos.EPISODES)
+    status = node.create_publisher(LearnerStatus, "status", qos.LATCHED)
+    beliefs = node.create_publisher(ArmBelief, "belief", qos.LATCHED)
+    probe.spin_until(lambda: status.get_subscription_count() == beliefs.get_subscription_count() == 2)
+    status.publish(LearnerStatus(state=LearnerStatus.TRAINING, source_budget=2 * 3 * BATCH))
+    probe.spin_until(lambda: all(len(steps) == 3 for steps in begun.values()))
+    beliefs.publish(belief_with_biases(0.6))
+    go_round_the_loop(probe)
+    status.publish(LearnerStatus(state=LearnerStatus.TRAINING, source_budget=2 * 13 * BATCH))
+    probe.spin_until(lambda: all(len(steps) == 13 for steps in begun.values()) and len(episodes) == 2 * 4)
+    for steps in begun.values():
+        assert steps == [0, 5, 10, *range(0, 50, 5)]
+    for episode in episodes:
+        assert episode.steps == 50
+        values = dict(zip(episode.domain_names, episode.domain_values, strict=True))
+        assert [values[f"action_bias.{joint}"] for joint in range(1, 8)] == pytest.approx([0.6] * 7, abs=0.2)

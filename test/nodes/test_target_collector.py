@@ -64,9 +64,11 @@ def test_whole_episodes_come_numbered_and_checked(ears):
         assert transitions.obs_dim == CONTRACT.observation_size
         assert transitions.truncated.sum() == 1
         assert set(transitions.policy_version) == {ears.version}
+        assert set(transitions.domain_id) == {0}, "of the arm nobody knows more than its topics say"
     for episode in ears.episodes:
         check_episode(episode)
         assert (episode.outcome, episode.steps, episode.origin) == (EpisodeSummary.TRUNCATED, 50, EpisodeSummary.TARGET)
+        assert (episode.domain_id, list(episode.domain_names), list(episode.domain_values)) == (0, [], [])
 
 
 @pytest.mark.launch(fixture=graph)

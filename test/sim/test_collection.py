@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ompo_ros.sim.collection import Collection
+from ompo_ros.sim.domain import load_domain
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.task.tasks import EPISODE_STEPS
 from ompo_ros.transitions import Origin
@@ -61,3 +62,15 @@ def test_the_end_of_an_episode_is_a_truncation_that_keeps_its_last_observation(c
     assert not transitions.terminated.any()
     last, first = by_arm(transitions.next_obs)[EPISODE_STEPS - 1, 0], by_arm(transitions.obs)[EPISODE_STEPS, 0]
     assert not np.array_equal(last, first)
+
+
+def test_a_restart_breaks_off_every_episode_and_counts_on(collection):
+    before, _ = collection.run(random_actions(0), 20, policy_version=0)
+    collection.restart(load_domain("nominal"))
+    transitions, episodes = collection.run(random_actions(0), EPISODE_STEPS, policy_version=0)
+    np.testing.assert_array_equal(by_arm(transitions.step)[:, 0], np.arange(EPISODE_STEPS))
+    assert [episode.steps for episode in episodes] == [EPISODE_STEPS] * ARMS
+    assert len({episode.domain for episode in episodes}) == 1
+    assert not set(transitions.domain_id) & set(before.domain_id)
+    rewards = by_arm(transitions.reward).sum(axis=0)
+    assert [episode.episode_return for episode in episodes] == pytest.approx(rewards.tolist(), rel=1e-5)

@@ -44,6 +44,13 @@ class BatchPublisher:
         self._waiting.append(batch)
         self.flush()
 
+    def discard(self) -> int:
+        """Drop the waiting batches, as if they had never been made; returns how many transitions they held."""
+        dropped = sum(int(batch.count) for batch in self._waiting)
+        self._sequence -= len(self._waiting)
+        self._waiting.clear()
+        return dropped
+
     def flush(self) -> bool:
         """Send the waiting batches; False if some remain."""
         while self._waiting:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ompo_ros.sim.belief import coordinates
-from ompo_ros.sim.belief.evidence import FEWEST, Evidence, Rows
+from ompo_ros.sim.belief.evidence import FEWEST, Evidence, Rows, numbers
 from ompo_ros.sim.belief.fit import Gaussian, Matching
 from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.kinematics import FloatArray
@@ -67,14 +69,16 @@ class Belief:
         self._evidence = Evidence(task)
         mean, deviation, base = coordinates.moments(self.prior)
         self._prior_mean = mean
-        self._start = start or self.prior
+        self._start, self._is_continued = start or self.prior, start is not None
         if start is not None:
             mean, deviation, _ = coordinates.moments(start)
+        self._start_deviation = deviation
         self._wide = Gaussian(mean, np.diag(np.maximum(deviation, coordinates.WIDE) ** 2))
         self._matching = Matching(task, self.prior.simulator, base)
         self._hypotheses = [_Hypothesis(delay, self._wide) for delay in DELAYS]
         self._searched = 0  # transitions at the last search from other starting points
         self.fits = 0
+        self.fitted_steps = 0  # transitions observed before the last fit
         self.prediction_error: PredictionError | None = None
 
     @property
@@ -84,23 +88,29 @@ class Belief:
 
     @property
     def mean(self) -> FloatArray:
-        """Deviation of each of `coordinates.NAMES`, in its unit."""
+        """Mean of each of `coordinates.NAMES`, in its unit."""
         return coordinates.to_values(self._best.belief.mean)
 
     @property
     def deviation(self) -> FloatArray:
+        """Deviation of each, in its unit; before the first fit that of the starting domain."""
         return coordinates.spread(self._best.belief.mean, self._deviation())
 
     @property
     def delay(self) -> int:
         """The most likely number of control steps until a command acts."""
-        return self._best.delay
+        return self._best.delay if self.fits else coordinates.delay_of(self._start)
 
     @property
     def trusted(self) -> bool:
         """Whether it predicts held-out steps better than the prior does."""
         error = self.prediction_error
         return error is not None and error.belief < error.prior
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is more than the prior."""
+        return self.fits > 0 or self._is_continued
 
     @property
     def domain(self) -> Domain:
@@ -127,8 +137,39 @@ class Belief:
         for hypothesis in self._likely():
             self._improve(hypothesis, starts, None if seconds is None else begun + seconds)
         self.fits += 1
+        self.fitted_steps = self._evidence.seen
         self.prediction_error = self._check()
         return True
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Evidence and fits, for `restore`."""
+        error = self.prediction_error
+        return {
+            **self._evidence.arrays(),
+            "means": np.stack([each.belief.mean for each in self._hypotheses]),
+            "covariances": np.stack([each.belief.covariance for each in self._hypotheses]),
+            "losses": np.array([each.loss for each in self._hypotheses]),
+            "wide_mean": self._wide.mean,
+            "wide_covariance": self._wide.covariance,
+            "counts": np.array([self.fits, self.fitted_steps, self._searched]),
+            "errors": np.array([] if error is None else [error.belief, error.prior]),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Continue where `arrays` was called; KeyError or ValueError if they are not such, and nothing is changed."""
+        n, size = len(DELAYS), coordinates.SIZE
+        means, covariances = numbers(arrays, "means", (n, size)), numbers(arrays, "covariances", (n, size, size))
+        wide = Gaussian(numbers(arrays, "wide_mean", (size,)), numbers(arrays, "wide_covariance", (size, size)))
+        fits, fitted_steps, searched = (int(count) for count in numbers(arrays, "counts", (3,)))
+        errors = [float(error) for error in numbers(arrays, "errors", (2 if fits else 0,))]
+        losses = [float(loss) for loss in arrays["losses"].reshape(n)]
+        if np.isnan(losses).any():
+            raise ValueError("losses are not numbers")
+        self._evidence.restore(arrays)
+        self._wide = wide
+        self._hypotheses = [_Hypothesis(DELAYS[i], Gaussian(means[i], covariances[i]), losses[i]) for i in range(n)]
+        self.fits, self.fitted_steps, self._searched = fits, fitted_steps, searched
+        self.prediction_error = PredictionError(*errors) if errors else None
 
     def close(self) -> None:
         self._matching.close()
@@ -203,4 +244,6 @@ class Belief:
         return PredictionError(belief, prior)
 
     def _deviation(self) -> FloatArray:
+        if not self.fits:
+            return self._start_deviation
         return np.maximum(self._best.belief.deviation, coordinates.NARROW)

@@ -65,6 +65,15 @@ def gains_and_biases(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values[slice_of("action_gain")], values[slice_of("action_bias")]
 
 
+def text_of(values: FloatArray) -> str:
+    """The main parameters among those (SIZE,) in their units, in one line."""
+    payload, stiffness = values[slice_of("payload_mass")], values[slice_of("stiffness_scale")]
+    gains, biases = gains_and_biases(values)
+    lists = {"stiffness": stiffness, "gains": gains, "biases": biases}
+    shown = (f"{name} {' '.join(f'{each:.2f}' for each in of_joints)}" for name, of_joints in lists.items())
+    return f"payload {payload[0]:.2f} kg, {', '.join(shown)}"
+
+
 def drives(mean: FloatArray) -> list[FloatArray]:
     """Starting points of a fit: softer and stiffer, less and more damped drives than those of `mean` (SIZE,)."""
     starts = []
@@ -112,6 +121,12 @@ def moments(domain: Domain) -> tuple[FloatArray, FloatArray, FloatArray]:
     domain.draw(values, np.arange(_MOMENTS), uniform, generator.standard_normal(uniform.shape))
     vectors = from_values(values.table[:, _COLUMN])
     return vectors.mean(axis=0), vectors.std(axis=0), values.table.mean(axis=0)
+
+
+def delay_of(domain: Domain) -> int:
+    """The middle one of a domain's delays of commands, in control steps."""
+    drawn = domain.drawn.get("command_delay")
+    return 0 if drawn is None else round(float(np.mean(drawn.distribution.support)))
 
 
 def table(base: FloatArray, vectors: FloatArray) -> DomainValues:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,30 @@ class Evidence:
         self._free = np.append(self._free, ~touched)[-CAPACITY:]
         self.seen += len(state)
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that is kept, for `restore`."""
+        rows = self._rows
+        return {
+            "state": rows.state,
+            "after": rows.after,
+            "command": rows.command,
+            "step": self._step,
+            "free": self._free,
+            "seen": np.array(self.seen),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Replace everything by what `arrays` gave; ValueError if it cannot be that, and nothing is changed."""
+        seen, n = int(arrays["seen"]), len(arrays["state"])
+        if not 0 <= n <= min(seen, CAPACITY):
+            raise ValueError(f"{n} steps of {seen} are impossible")
+        state, after = (numbers(arrays, name, (n, 2 * JOINTS)) for name in ("state", "after"))
+        command, step = numbers(arrays, "command", (n, JOINTS)), numbers(arrays, "step", (n,))
+        free = numbers(arrays, "free", (n,))
+        self._rows = Rows(state, after, state[:, :JOINTS], command, np.ones(n))
+        self._index = seen - n + np.arange(n)
+        self._step, self._free, self.seen = step.astype(np.int64), free.astype(np.bool_), seen
+
     def rows(self, delay: int, *, held_out: bool) -> Rows:
         """The steps to fit, or the held-out ones, if commands act `delay` control steps later.
 
@@ -86,6 +111,14 @@ class Evidence:
         before = self._rows.take(chosen - delay)
         weight = 0.5 ** (age / self.half_life)
         return replace(rows, origin=before.origin, command=before.command, weight=weight)
+
+
+def numbers(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> FloatArray:
+    """An array of a file as finite numbers of this shape; ValueError otherwise."""
+    values = arrays[name].astype(np.float64, casting="safe")
+    if values.shape != shape or not np.isfinite(values).all():
+        raise ValueError(f"{name} is not {shape} finite numbers")
+    return values
 
 
 def _steps_in_a_piece(transitions: Transitions) -> IntArray:

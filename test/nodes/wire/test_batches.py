@@ -68,3 +68,34 @@ def test_batches_are_held_back_while_only_onlookers_hear_them(probe):
     probe.spin_until(lambda: batches.is_heard)
     recorder.destroy_node()
     server.destroy_node()
+
+
+def send_until_full_and_discard(pipe):
+    """Send until nothing more fits, drop what waits, then send one longer batch."""
+    with closing(Probe()) as probe:
+        batches = BatchPublisher(probe.node, "transitions", Identity(probe.node, ""))
+        probe.spin_until(lambda: batches.is_heard)
+        stamp, sent = probe.node.get_clock().now().to_msg(), 0
+        while batches.flush():
+            batches.send(transitions(Origin.SOURCE, 2), stamp)
+            sent += 1
+        pipe.send((sent, batches.discard()))
+        batches.send(transitions(Origin.SOURCE, 3), stamp)
+        while not batches.flush():
+            time.sleep(0.01)
+        pipe.recv()
+
+
+def test_a_discarded_batch_leaves_no_gap(probe):
+    heard = probe.listen(TransitionBatch, "transitions", qos.TRANSITIONS)
+    spawned = multiprocessing.get_context("spawn")
+    pipe, far_end = spawned.Pipe()
+    sender = spawned.Process(target=send_until_full_and_discard, args=(far_end,), daemon=True)
+    sender.start()
+    assert pipe.poll(60.0)
+    sent, dropped = pipe.recv()
+    assert dropped == 2
+    probe.spin_until(lambda: len(heard) == sent)
+    assert [(batch.sequence, batch.count) for batch in heard] == [(i, 2) for i in range(sent - 1)] + [(sent - 1, 3)]
+    pipe.send("all arrived")
+    sender.join(10.0)
