@@ -100,6 +100,10 @@ class Motion:
         """Accept the next joint state, after the user has checked the arm."""
         self._continuity.forget()
 
+    def expect_lead(self, lead: FloatArray) -> None:
+        """Take the lead (7,) in rad with which the next commands hold a still arm: it is no sign of pushing."""
+        self._following.expect_lead(lead)
+
     @property
     def retreating(self) -> bool:
         """Whether the driver is still being led back to the arm."""
