@@ -43,6 +43,7 @@ class Motion:
         self.filter = SafetyFilter(robot, speed_scale)
         self._continuity = Continuity(robot, enable)
         self._following = Following(task)
+        self.cube_topic = "cube"  # as messages name it
         self.moving = False  # whether commands are sent
         self._retreat: FloatArray | None = None  # where to lead the driver back to, if the arm did not follow
         self._left_at: FloatArray | None = None  # measured position at the last command
@@ -78,7 +79,7 @@ class Motion:
         if not self.moving and (settling or going):
             return "waiting for the arm to come to rest"
         if self.task.has_cube and cube is None:
-            return "the task needs the cube's position, but the topic `cube` is silent"
+            return f"the task needs the cube's position, but the topic `{self.cube_topic}` brings no new one"
         return ""
 
     def _doubt_values(self, state: ArmState) -> str:
