@@ -62,6 +62,7 @@ class Script:
     """The scripted push as a policy."""
 
     version, sha256 = 1, ""
+    rest_action: Float32Array = np.zeros(JOINTS, dtype=np.float32)
 
     def act(self, obs: Float32Array) -> Float32Array:
         (action,) = push_actions(obs.reshape(1, -1))

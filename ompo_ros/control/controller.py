@@ -135,6 +135,8 @@ class Controller:
             return False
         self._swaps += self.policy is not None
         self.policy = newest
+        if newest is not None:
+            self.motion.expect_lead(INCREMENT * newest.rest_action.astype(np.float64))
         self._attempts.abandon()
         return True
 

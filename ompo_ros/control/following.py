@@ -33,7 +33,7 @@ class Following:
 
     def __init__(self, task: Task) -> None:
         self._touches = task.has_cube
-        self._seen: deque[tuple[float, FloatArray, FloatArray]] = deque()
+        self._seen: deque[tuple[float, FloatArray, FloatArray, FloatArray]] = deque()
         self._by_policy = False
         self._rest_lead: FloatArray = np.zeros(JOINTS)  # rad: a biased drive rests beside its setpoint
         self._rested = 0.0  # s over which that was averaged
@@ -42,31 +42,34 @@ class Following:
         """Begin a new window, after the arm stood or was moved by others."""
         self._seen.clear()
 
+    def expect_lead(self, lead: FloatArray) -> None:
+        """Take the lead (7,) in rad that holds the arm still, where it is known without a rest at home."""
+        self._rest_lead = lead
+
     def doubt(self, now: float, reference: FloatArray, measured: FloatArray, *, by_policy: bool = True) -> str:
         """Say what is wrong with the arm's response, or return "".
 
-        A policy pushes by as much as it leads the arm farther than one is led that rests at home.
+        A policy pushes by as much as it leads the arm farther than one is led that rests.
         """
         if by_policy != self._by_policy or (self._seen and not 0.0 <= now - self._seen[-1][0] <= _WINDOW):
             self._by_policy = by_policy
             self.forget()
         if not by_policy and self._seen:
             self._average(now, reference, measured)
-        self._seen.append((now, reference, measured))
+        self._seen.append((now, reference, measured, self._rest_lead))
         if now - self._seen[0][0] < _WINDOW:
             return ""
-        references = np.array([reference for _, reference, _ in self._seen])
-        positions = np.array([measured for _, _, measured in self._seen])
+        references, positions, rest_leads = (np.array(column) for column in list(zip(*self._seen, strict=True))[1:])
         self._seen.popleft()
         doubt = _unmoved(references, positions)
         if by_policy and not doubt:
-            references -= self._rest_lead
+            references -= rest_leads
             doubt = _pushing(references, positions) or (_pressing(references, positions) if self._touches else "")
         return doubt
 
     def _average(self, now: float, reference: FloatArray, measured: FloatArray) -> None:
         """Average the lead of an arm at rest at home, over several rests, since one may be too short to settle."""
-        last, _, position = self._seen[-1]
+        last, _, position, _ = self._seen[-1]
         passed = now - last
         if np.abs(measured - position).max() < _SLOW * passed:
             self._rested = min(self._rested + passed, _MEMORY)

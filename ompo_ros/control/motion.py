@@ -43,6 +43,7 @@ class Motion:
         self.filter = SafetyFilter(robot, speed_scale)
         self._continuity = Continuity(robot, enable)
         self._following = Following(task)
+        self.cube_topic = "cube"  # as messages name it
         self.moving = False  # whether commands are sent
         self._retreat: FloatArray | None = None  # where to lead the driver back to, if the arm did not follow
         self._left_at: FloatArray | None = None  # measured position at the last command
@@ -78,7 +79,7 @@ class Motion:
         if not self.moving and (settling or going):
             return "waiting for the arm to come to rest"
         if self.task.has_cube and cube is None:
-            return "the task needs the cube's position, but the topic `cube` is silent"
+            return f"the task needs the cube's position, but the topic `{self.cube_topic}` brings no new one"
         return ""
 
     def _doubt_values(self, state: ArmState) -> str:
@@ -99,6 +100,10 @@ class Motion:
     def trust(self) -> None:
         """Accept the next joint state, after the user has checked the arm."""
         self._continuity.forget()
+
+    def expect_lead(self, lead: FloatArray) -> None:
+        """Take the lead (7,) in rad with which the next commands hold a still arm: it is no sign of pushing."""
+        self._following.expect_lead(lead)
 
     @property
     def retreating(self) -> bool:

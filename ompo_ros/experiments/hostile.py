@@ -31,7 +31,7 @@ from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.resources import resource_path
 from ompo_ros.task.kinematics import SPHERE_RADII, FloatArray, sphere_centres
-from ompo_ros.task.robot import Robot, load_robot
+from ompo_ros.task.robot import JOINTS, Robot, load_robot
 from ompo_ros.task.tasks import Float32Array, Task
 
 ARMS: Final = (("panda", ""), ("panda", "franka_ros2"), ("fr3", ""), ("fr3", "franka_ros2"))
@@ -48,6 +48,7 @@ class Noise:
     """A random policy that changes abruptly and sometimes returns invalid actions."""
 
     sha256 = "0" * 64
+    rest_action: Float32Array = np.zeros(JOINTS, dtype=np.float32)
 
     def __init__(self, rng: np.random.Generator, version: int) -> None:
         self._rng, self.version = rng, version
@@ -74,6 +75,7 @@ class Trained:
 
     def __init__(self, agent: Agent, version: int) -> None:
         self._agent, self.version = agent, version
+        self.rest_action = agent.rest_action
 
     def act(self, obs: Float32Array) -> Float32Array:
         return np.asarray(self._agent.act(obs[None], deterministic=True)[0])

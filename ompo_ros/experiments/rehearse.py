@@ -53,6 +53,10 @@ class AgentPolicy:
     version: int = 1
     sha256: str = ""
 
+    @property
+    def rest_action(self) -> Float32Array:
+        return self.agent.rest_action
+
     def act(self, obs: Float32Array) -> Float32Array:
         return self.agent.act(obs, deterministic=True)
 

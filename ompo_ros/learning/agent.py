@@ -216,6 +216,12 @@ class Agent(ABC):
         action: NDArray[np.float32] = self.compensation.sent(mean.tanh()).cpu().numpy()
         return action.reshape(*obs.shape[:-1], self.act_dim)
 
+    @property
+    def rest_action(self) -> NDArray[np.float32]:
+        """The action (act_dim,) that holds a still arm, by the gains and biases found so far."""
+        still: NDArray[np.float32] = self.compensation.sent(torch.zeros(self.act_dim, device=self.device)).cpu().numpy()
+        return still
+
     def actor_tensors(self, average: bool = True) -> dict[str, NDArray[np.float32]]:
         """The policy to deploy, or the one that explores, as arrays with its normaliser.
 

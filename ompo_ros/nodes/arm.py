@@ -96,7 +96,10 @@ class Arm:
         self._states = JointStates(
             node, robot, given.robot_namespace, self._clock, self._on_step if given.lockstep else None
         )
-        self._cube = Cube(node, given.robot_namespace, contract.frame) if machine.motion.task.has_cube else None
+        self._cube: Cube | None = None
+        if machine.motion.task.has_cube:
+            self._cube = Cube(node, given.robot_namespace, contract.frame, lockstep=given.lockstep)
+            machine.motion.cube_topic = self._cube.topic
         node.create_service(SetEnabled, "~/set_enabled", self._on_set_enabled)
         if given.lockstep:
             self._silence = node.create_timer(_SILENCE, self._on_silence, clock=STEADY)
@@ -106,7 +109,8 @@ class Arm:
             node.create_timer(robot.period, self._on_timer, clock=self._clock.for_timer)
         node.create_timer(_REPORT_PERIOD, self._report, clock=STEADY)
         dry = " (dry run: none is sent)" if given.dry_run else ""
-        node.get_logger().info(f"{contract.task} on {robot.name}, commands on {topic}{dry}")
+        cube = f", the cube on {self._cube.topic}" if self._cube is not None else ""
+        node.get_logger().info(f"{contract.task} on {robot.name}, commands on {topic}{dry}{cube}")
         if excluded := machine.motion.task.excluded_goals(robot):
             node.get_logger().warning(excluded)
 

@@ -46,6 +46,8 @@ class PolicyRuntime:
         self._noise = np.empty_like(self._mean)
         self._gain, self._bias = policy.actor.tensors["action_gain"], policy.actor.tensors["action_bias"]
 
+        self.rest_action: Float32Array = np.clip(-self._bias / self._gain, -1.0, 1.0)
+
     @property
     def version(self) -> int:
         return self.manifest.version

@@ -24,6 +24,10 @@ class Policy(Protocol):
     def sha256(self) -> str:
         """The checksum of its file; empty if it has none."""
 
+    @property
+    def rest_action(self) -> Float32Array:
+        """The action (7,) that holds the arm still, by what the policy knows of its drives."""
+
     def act(self, obs: Float32Array) -> Float32Array:
         """Choose the deterministic action."""
 

@@ -8,6 +8,8 @@ import pytest
 from ompo_ros.control.attempts import check_goal
 from ompo_ros.control.controller import Controller, ControllerPhase
 from ompo_ros.control.safety import ArmState
+from ompo_ros.sim.distributions import Constant as Values
+from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.kinematics import end_effector_position
 from ompo_ros.task.robot import load_robot
@@ -22,6 +24,8 @@ AWAY = np.array([0.5, -0.5, 0.4, 0.3, -0.6, 0.5, 0.7])  # an action that moves e
 class Constant:
     """A policy that always proposes the same."""
 
+    rest_action = np.zeros(7, dtype=np.float32)
+
     def __init__(self, action, version=1):
         self._action = np.asarray(action, dtype=np.float32)
         self.version = version
@@ -34,8 +38,8 @@ class Constant:
 class Rig:
     """A controller and an arm, one control period at a time; commands (7,) or None are kept by tick."""
 
-    def __init__(self, policy=None, task=REACH, enabled=True, **options):
-        self.arm = make_stand_in("mujoco", "nominal", task, ROBOT, seed=1, command_timeout=0.5)
+    def __init__(self, policy=None, task=REACH, enabled=True, domain="nominal", **options):
+        self.arm = make_stand_in("mujoco", domain, task, ROBOT, seed=1, command_timeout=0.5)
         self.policy = policy
         goal = task.goals(np.full((1, 3), 0.5))[0]
         self.controller = Controller(ROBOT, task, lambda: self.policy, goal=goal, **options)
@@ -266,6 +270,40 @@ def test_an_arm_that_leans_against_its_own_bias_is_not_blocked():
     still = rig.arm.measured.position
     rig.run(100, lambda state: ArmState(still, np.zeros(7), state.time))
     assert rig.controller.phase is ControllerPhase.RUNNING
+
+
+BIAS = np.array([-0.4, 0.4, 0.3, 0.6, -0.95, 0.6, 0.2])
+
+
+class Compensated:
+    """A policy that stays where it began, and knows the biases of its drives."""
+
+    version, sha256 = 1, ""
+    rest_action = -BIAS.astype(np.float32)
+
+    def __init__(self):
+        self._place = None
+
+    def act(self, obs):
+        self._place = obs[:7].copy() if self._place is None else self._place
+        return np.clip(4.0 * (self._place - obs[:7]) - BIAS, -1.0, 1.0).astype(np.float32)
+
+
+@pytest.mark.parametrize("task", ["reach", "push"])
+def test_a_policy_that_holds_a_biased_arm_still_is_not_taken_for_a_blocked_one(task):
+    biased = Domain("biased", {"action_bias": Drawn(Values(tuple(BIAS)))})
+    rig = Rig(Compensated(), task=Task(task, "dense"), domain=biased, cube_rest_time=0.0)
+    rig.run(100)
+    assert (rig.controller.phase, rig.controller.problem) == (ControllerPhase.RUNNING, "")
+    held = rig.arm.measured.position
+    rig.run(20)
+    lead = rig.commands[-1] - rig.arm.measured.position
+    np.testing.assert_allclose(lead, -INCREMENT * BIAS, atol=0.005)  # it rests, and leads the arm
+    np.testing.assert_allclose(rig.arm.measured.position, held, atol=1e-3)
+    blocked = rig.arm.measured.position
+    rig.policy = Constant(np.sign(BIAS), version=2)
+    rig.run(30, lambda state: ArmState(blocked, np.zeros(7), state.time))
+    assert rig.controller.phase is ControllerPhase.STOPPED, "a blocked arm went unnoticed"
 
 
 def test_the_speed_scale_binds():

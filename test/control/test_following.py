@@ -55,6 +55,17 @@ def test_a_policy_pushes_by_as_much_as_it_leads_the_arm_farther_than_usual():
     assert "joint 4 pushes and nothing moves: blocked or stopped?" in doubts
 
 
+def test_the_lead_that_a_policy_expects_to_rest_with_is_not_counted():
+    still, lead = np.zeros(7), np.full(7, 0.048)
+    following = Following(REACH)
+    following.expect_lead(lead)
+    assert not any(following.doubt(tick * PERIOD, lead, still) for tick in range(40))
+    following.expect_lead(np.zeros(7))  # of the next policy
+    doubts = [following.doubt((40 + tick) * PERIOD, lead, still) for tick in range(40)]
+    assert not any(doubts[:10]), "what the one before sent was judged by what the next one expects"
+    assert "pushes and nothing moves" in doubts[-1]
+
+
 def test_ticks_after_a_stall_are_judged_by_themselves():
     following = Following(REACH)
     for tick in range(10):

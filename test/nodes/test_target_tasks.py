@@ -1,22 +1,25 @@
 """The target collector with other robots, tasks, drivers and limits, in lockstep over DDS."""
 
+import itertools
+
 import launch_pytest
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Time
 from collector_peer import CONTRACT, ROBOT, Ears, Evaluator, make_artifact, robot_sim
 from diagnostic_msgs.msg import DiagnosticStatus
 from echo_arm import EchoArm
-from geometry_msgs.msg import PointStamped
+from geometry_msgs.msg import Point, PointStamped
 from graphs import graph_of, node
 from ompo_msgs.msg import LearnerStatus, TransitionBatch
 from ompo_msgs.srv import GetPolicy
+from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_from_msg
-from ompo_ros.nodes.wire.robot_topics import STATES
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import EPISODE_STEPS, Task
 from ompo_ros.task.teacher import push_actions
@@ -160,19 +163,35 @@ def test_the_script_demonstrates_what_the_learner_still_lacks_and_then_the_polic
 @pytest.mark.launch(fixture=lone_push_graph)
 def test_a_cube_in_another_frame_or_of_long_ago_is_no_cube(ears):
     ears.publish_policy(Task("push", "dense").contract)
-    cubes = ears.probe.node.create_publisher(PointStamped, "/ompo/cube", STATES)
+    cubes = ears.probe.node.create_publisher(PointStamped, "/ompo/cube", qos_profile_sensor_data)
     still = JointState(name=ROBOT.joint_names, position=ROBOT.home.tolist(), velocity=[0.0] * 7)
+    clock = itertools.count(7)  # a tracker's own, far from ours
+    none, seen = "`/ompo/cube` brings no new one", "somebody may hold the cube"
 
-    def until_told(words, frame):
-        def told():
+    def until(condition, frame=CONTRACT.frame, stamps=clock, x=0.6):
+        def publish():
             if frame:
-                cubes.publish(PointStamped(header=Header(frame_id=frame)))
+                header = Header(frame_id=frame, stamp=Time(sec=next(stamps)))
+                cubes.publish(PointStamped(header=header, point=Point(x=x, z=0.02)))
             ears.states.publish(still)
-            return words in ears.message if words else ears.commands
+            return condition()
 
-        ears.until(told)
+        ears.until(publish)
 
-    until_told("`cube` is silent", "camera")
+    def until_told(words, **cube):
+        until(lambda: words in ears.message, **cube)
+
+    until_told(none, frame="camera")
+    until_told(seen)
+    until_told(none, frame="")
+    until_told(seen, stamps=itertools.repeat(0))  # a tracker without a clock
+    until_told(none, x=float("nan"))
+    until_told(seen)
+    until_told(none, x=600.0)
+    until_told(seen)
+    until_told(none, stamps=itertools.repeat(next(clock)))  # a frozen one
+    until_told(seen, stamps=itertools.count(1))  # one that was started anew
+    until_told(none, stamps=itertools.repeat(1))
     assert not ears.commands
-    until_told("", CONTRACT.frame)
-    until_told("`cube` is silent", "")
+    until(lambda: ears.commands)
+    until_told(none, frame="")

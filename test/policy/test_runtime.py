@@ -11,7 +11,9 @@ from onnx import TensorProto, helper
 from waiting import wait_until
 
 from ompo_ros.policy import errors
-from ompo_ros.policy.artifact import MAX_BYTES, read_policy
+from ompo_ros.policy.actor import Actor
+from ompo_ros.policy.artifact import MAX_BYTES, make_policy, read_policy
+from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.runtime import PolicyRuntime, PolicySlot
 from ompo_ros.transitions import InvalidData
 
@@ -43,6 +45,17 @@ def test_samples_are_what_the_definition_says(policy):
         (many.act(obs), np.tanh(mean)),
     ):
         np.testing.assert_allclose(acted, np.clip((effective - bias) / gain, -1, 1), atol=1e-5)
+
+
+def test_its_rest_action_is_what_reaches_no_joint(policy):
+    tensors = {**policy.actor.tensors, "action_bias": np.linspace(-1.2, 0.4, 7, dtype=np.float32)}
+    biased = make_policy(Actor(tensors), REACH, version=1, stamp=1.0, training=Training(1, 1))
+    rest = PolicyRuntime(biased.onnx, REACH).rest_action
+    reaches = tensors["action_gain"] * rest + tensors["action_bias"]
+    inside = np.abs(rest) < 1.0
+    assert inside.any()
+    np.testing.assert_allclose(reaches[inside], 0.0, atol=1e-6)
+    np.testing.assert_array_equal(rest[~inside], -np.sign(tensors["action_bias"][~inside]))
 
 
 def test_acting_allocates_nothing_that_stays_or_grows(policy):

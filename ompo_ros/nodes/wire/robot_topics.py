@@ -17,6 +17,7 @@ from ompo_ros.task.robot import Robot
 
 COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a driver subscribes
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a joint_state_broadcaster publishes
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)  # connects to every publisher
 _LONGEST = 60.0  # s that a trajectory may take
 
 CommandMessage = Union[Float64MultiArray, JointState, JointTrajectory]  # noqa: UP007 - evaluated, unknown to mypy
@@ -25,9 +26,7 @@ _TYPES = {"forward_command": Float64MultiArray, "joint_state": JointState, "join
 
 def state_subscription_qos(robot: Robot) -> QoSProfile:
     """Only the newest state matters; best effort also connects to reliable publishers."""
-    best_effort = robot.driver.state_reliability == "best_effort"
-    reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
-    return QoSProfile(depth=1, reliability=reliability)
+    return NEWEST if robot.driver.state_reliability == "best_effort" else STATES
 
 
 def topic_in(namespace: str, topic: str) -> str:
