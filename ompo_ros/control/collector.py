@@ -55,7 +55,7 @@ class Collector:
         self.phase = CollectorPhase.WAITING
         self.problem = "no joint state has come yet"
         self._way_home = WayHome(self.motion, speed_scale) if home else None
-        self._cube_place = CubePlace(task, cube_rest_time)
+        self._cube_place = CubePlace(task, robot, cube_rest_time)
         self._enabled = False
         self._held_by = ""
         self._stops = 0  # stops since the last whole episode
@@ -87,7 +87,7 @@ class Collector:
         """Advance by one control period; `fault` says what is wrong with the robot's messages, if anything is."""
         if not self.motion.due(now):
             return Tick()
-        keep_away = self._cube_place.wait(cube, now, pushing=self.phase is CollectorPhase.RUNNING)
+        keep_away = self._cube_place.wait(cube, state, now, running=self.phase is CollectorPhase.RUNNING)
         doubt = fault or self.motion.doubt(state, cube, now) or self.player.doubt(now)
         if doubt or state is None:
             return self._stop(CollectorPhase.WAITING, doubt, state, now)
@@ -102,6 +102,10 @@ class Collector:
             return self._stop(CollectorPhase.IDLE, problem, state, now)
         if keep_away:
             return self._stop(CollectorPhase.WAITING, keep_away, state, now)
+        if self.phase is CollectorPhase.RUNNING and self._cube_place.lost(cube):
+            ended = self.player.stop()  # an evaluated policy has failed
+            stopped = self._stop(CollectorPhase.WAITING, "the cube is off the table or out of reach", state, now)
+            return replace(stopped, finished=ended)
         if self.phase is CollectorPhase.RUNNING:
             return self._play(state, cube, now)
         if self.phase is not CollectorPhase.HOMING:

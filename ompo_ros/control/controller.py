@@ -59,7 +59,7 @@ class Controller:
         self.policy: Policy | None = None  # the one that runs, or will once the arm may move
         self._newest = newest
         self._attempts = Attempts(task, goal)
-        self._cube_place = CubePlace(task, cube_rest_time)
+        self._cube_place = CubePlace(task, robot, cube_rest_time)
         self._blend = Blend(robot.period, blend_time)
         self._enabled = False
         self._stopped_by = ""
@@ -112,7 +112,7 @@ class Controller:
         if not self.motion.due(now):
             return Tick()
         starts = self._swap() or self.phase is not ControllerPhase.RUNNING
-        keep_away = self._cube_place.wait(cube, now, pushing=self.phase is ControllerPhase.RUNNING)
+        keep_away = self._cube_place.wait(cube, state, now, running=self.phase is ControllerPhase.RUNNING)
         doubt = fault or self.motion.doubt(state, cube, now)
         if doubt or state is None:
             return self._stop(ControllerPhase.WAITING, doubt, state, now)
@@ -122,6 +122,8 @@ class Controller:
             return self._stop(ControllerPhase.STOPPED, self._stopped_by, state, now)
         if self.policy is None:
             return self._stop(ControllerPhase.NO_POLICY, "no stable policy has come yet", state, now)
+        if self._cube_place.lost(cube):
+            keep_away = self._cube_place.ask(cube)
         if keep_away:
             return self._stop(ControllerPhase.WAITING, keep_away, state, now)
         self.motion.begin(state)

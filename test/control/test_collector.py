@@ -56,7 +56,8 @@ class Rig:
             state = ArmState(measured.position, measured.velocity, now)
             if corrupt:
                 state = corrupt(state)
-            tick = self.collector.tick(state, measured.cube if cube else None, now, fault)
+            seen = cube if isinstance(cube, np.ndarray) else measured.cube if cube else None
+            tick = self.collector.tick(state, seen, now, fault)
             if self.collector.phase is CollectorPhase.RUNNING:
                 self.observed.append(measured.position)
             self.problems.add(self.collector.problem)
@@ -335,7 +336,7 @@ def test_exploration_ends_at_its_count_but_evaluation_still_works():
 
 
 def test_the_script_plays_first_and_its_steps_are_no_exploration():
-    rig = Rig(Task("push", "dense"), scripted=2, max_steps=100)
+    rig = Rig(Task("push", "dense"), scripted=2, max_steps=100, cube_rest_time=0.0)
     player = rig.collector.player
     evaluation = player.evaluate(Still(version=9), 1)
     rig.run_until(lambda: player.exploration_done)
@@ -352,7 +353,7 @@ def test_the_script_plays_first_and_its_steps_are_no_exploration():
 
 
 def test_a_script_that_was_interrupted_plays_its_episode_again():
-    rig = Rig(Task("push", "dense"), scripted=1)
+    rig = Rig(Task("push", "dense"), scripted=1, cube_rest_time=0.0)
     rig.run_until(lambda: len(rig.observed) == 10)
     rig.run(1, fault="the driver is gone")
     rig.run_until(lambda: len(rig.finished) == 2)
@@ -425,6 +426,31 @@ def test_push_waits_for_a_person_when_the_cube_is_out_of_its_place():
     assert "put the cube back" in rig.collector.problem
     assert rig.collector.phase is CollectorPhase.WAITING
     rig.run_until(lambda: rig.finished)
+
+
+def test_a_cube_that_is_lost_ends_the_episode_and_is_asked_for_at_home():
+    rig = Rig(task=Task("push", "dense"))
+    rig.run_until(lambda: len(rig.observed) == 30)
+    fallen = np.array([0.6, 0.0, -0.7])
+    rig.run(30, cube=fallen)
+    assert [episode.completed for episode in rig.finished] == [False]
+    before = len(rig.sent)
+    rig.run(30, cube=fallen)
+    assert len(rig.sent) == before, "the arm moves while somebody fetches the cube"
+    assert "keep away" in rig.collector.problem
+    rig.run(300, cube=fallen)
+    assert "put the cube back" in rig.collector.problem
+    assert np.abs(rig.arm.measured.position - ROBOT.home).max() < 0.06
+    rig.run_until(lambda: len(rig.finished) == 2)
+    assert rig.finished[1].completed
+
+
+def test_a_policy_that_loses_the_cube_has_failed_in_its_evaluation():
+    rig = Rig(task=Task("push", "dense"), cube_rest_time=0.0)
+    evaluation = rig.collector.player.evaluate(Still(), 1)
+    rig.run_until(lambda: len(rig.observed) == 30)
+    rig.run(1, cube=np.array([1.2, 0.0, 0.02]))
+    assert [(episode.success, episode.stopped) for episode in evaluation.played] == [(False, True)]
 
 
 class Pusher(Still):

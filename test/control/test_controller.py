@@ -47,11 +47,12 @@ class Rig:
         self.commands = []
         self.finished = []
 
-    def run(self, ticks, corrupt=None, fault=""):
+    def run(self, ticks, corrupt=None, fault="", cube=None):
         for _ in range(ticks):
             measured, now = self.arm.measured, self.arm.time
             state = ArmState(measured.position, measured.velocity, now)
-            tick = self.controller.tick(corrupt(state) if corrupt else state, measured.cube, now, fault)
+            seen = measured.cube if cube is None else cube
+            tick = self.controller.tick(corrupt(state) if corrupt else state, seen, now, fault)
             if tick.command is not None:
                 self.arm.command(tick.command.position)
             if tick.finished is not None:
@@ -381,4 +382,19 @@ def test_a_pushing_controller_waits_for_the_cube():
     assert "keep away" in rig.controller.problem  # whoever put it there
     assert set(rig.commands) == {None}
     rig.run(10)
+    assert rig.controller.phase is ControllerPhase.RUNNING
+
+
+@pytest.mark.parametrize("lost", [[1.2, 0.0, 0.02], [0.6, 0.0, -0.7]])
+def test_a_cube_that_is_lost_brakes_a_pushing_controller_until_it_is_put_back(lost):
+    rig = Rig(Constant(np.full(7, 0.1)), task=Task("push", "dense"))
+    rig.run(80)
+    assert rig.controller.phase is ControllerPhase.RUNNING
+    rig.run(100, cube=np.array(lost))
+    assert "put the cube back on the table, to x 0.45 to 0.75 and y -0.15 to 0.15 m" in rig.controller.problem
+    assert is_braked(rig)
+    back = np.array([0.6, 0.0, 0.02])
+    rig.run(70, cube=back)
+    assert "keep away" in rig.controller.problem
+    rig.run(60, cube=back)
     assert rig.controller.phase is ControllerPhase.RUNNING
