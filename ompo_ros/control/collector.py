@@ -149,8 +149,9 @@ class Collector:
         return Tick(self._send(state, proposal, now).command, step)
 
     def _send(self, state: ArmState, proposal: FloatArray, now: float) -> Tick:
-        by_policy = self.phase is CollectorPhase.RUNNING
-        command, why = self.motion.propose(state, proposal, now, by_policy=by_policy)
+        by_policy, way = self.phase is CollectorPhase.RUNNING, self._way_home
+        at_home = not by_policy and way is not None and way.settles(state)
+        command, why = self.motion.propose(state, proposal, now, by_policy=by_policy, at_home=at_home)
         ended = None
         if why:
             self.phase, self.problem = CollectorPhase.WAITING, f"stopped: {why}"

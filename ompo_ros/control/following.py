@@ -46,15 +46,23 @@ class Following:
         """Take the lead (7,) in rad that holds the arm still, where it is known without a rest at home."""
         self._rest_lead = lead
 
-    def doubt(self, now: float, reference: FloatArray, measured: FloatArray, *, by_policy: bool = True) -> str:
+    def doubt(
+        self,
+        now: float,
+        reference: FloatArray,
+        measured: FloatArray,
+        *,
+        by_policy: bool = True,
+        at_home: bool = False,
+    ) -> str:
         """Say what is wrong with the arm's response, or return "".
 
-        A policy pushes by as much as it leads the arm farther than one is led that rests.
+        A policy pushes by as much as it leads the arm farther than one is led that rests at home.
         """
         if by_policy != self._by_policy or (self._seen and not 0.0 <= now - self._seen[-1][0] <= _WINDOW):
             self._by_policy = by_policy
             self.forget()
-        if not by_policy and self._seen:
+        if at_home and self._seen:
             self._average(now, reference, measured)
         self._seen.append((now, reference, measured, self._rest_lead))
         if now - self._seen[0][0] < _WINDOW:
@@ -73,7 +81,8 @@ class Following:
         passed = now - last
         if np.abs(measured - position).max() < _SLOW * passed:
             self._rested = min(self._rested + passed, _MEMORY)
-            self._rest_lead = self._rest_lead + (reference - measured - self._rest_lead) * (passed / self._rested)
+            lead = np.clip(reference - measured, -INCREMENT, INCREMENT)  # a larger one presses on something
+            self._rest_lead = self._rest_lead + (lead - self._rest_lead) * (passed / self._rested)
 
 
 def _unmoved(references: FloatArray, positions: FloatArray) -> str:

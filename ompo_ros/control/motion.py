@@ -121,12 +121,15 @@ class Motion:
         self.filter.resume(state.position, moved=moved)
 
     def propose(
-        self, state: ArmState, proposal: FloatArray, now: float, *, by_policy: bool = True
+        self, state: ArmState, proposal: FloatArray, now: float, *, by_policy: bool = True, at_home: bool = False
     ) -> tuple[SafeCommand | None, str]:
-        """Turn a position (7,) into a command; the text says why the arm is stopped, or is empty."""
+        """Turn a position (7,) into a command; the text says why the arm is stopped, or is empty.
+
+        `at_home`: the arm has been led home and settles there, which shows the lead that it rests with.
+        """
         reference, blocked = self.filter.reference(now), self._overload(state)
         if reference is not None and not blocked:
-            blocked = self._following.doubt(now, reference, state.position, by_policy=by_policy)
+            blocked = self._following.doubt(now, reference, state.position, by_policy=by_policy, at_home=at_home)
         command = self.filter.filter(state, None if blocked else proposal, now)
         why = command.reasons & _STOPPING if command is not None else frozenset()
         self.moving = command is not None and not (bool(why or blocked) and command.at_rest)

@@ -60,6 +60,11 @@ class WayHome:
         self._last_position = state.position
         return False
 
+    def settles(self, state: ArmState) -> bool:
+        """Whether the arm has been led home and is near; on its way there something may hold it up."""
+        led = self._homing.arrived and not self._on_detour
+        return led and bool(np.abs(state.position - self._robot.home).max() < _ROUGHLY_HOME)
+
     def next(self, state: ArmState) -> FloatArray:
         """The next setpoint (7,)."""
         return self._homing.next(state.position)

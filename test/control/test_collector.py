@@ -447,7 +447,9 @@ def test_a_cube_that_is_lost_ends_the_episode_and_is_asked_for_at_home():
 
 def test_a_policy_that_loses_the_cube_has_failed_in_its_evaluation():
     rig = Rig(task=Task("push", "dense"), cube_rest_time=0.0)
-    evaluation = rig.collector.player.evaluate(Still(), 1)
+    turning = Still()
+    turning.act = lambda obs: np.array([0.2, 0, 0, 0, 0, 0, 0], dtype=np.float32)
+    evaluation = rig.collector.player.evaluate(turning, 1)
     rig.run_until(lambda: len(rig.observed) == 30)
     rig.run(1, cube=np.array([1.2, 0.0, 0.02]))
     assert [(episode.success, episode.stopped) for episode in evaluation.played] == [(False, True)]

@@ -46,13 +46,28 @@ def test_an_arm_told_to_stand_may_stand():
 
 
 def test_a_policy_pushes_by_as_much_as_it_leads_the_arm_farther_than_usual():
-    still, lead = np.zeros(7), np.full(7, 0.06)
+    still, lead = np.zeros(7), np.full(7, 0.05)
     following = Following(REACH)
-    assert not any(following.doubt(tick * PERIOD, lead, still, by_policy=False) for tick in range(250))
+    led = [following.doubt(tick * PERIOD, lead, still, by_policy=False, at_home=True) for tick in range(250)]
+    assert not any(led)
     assert not any(following.doubt((250 + tick) * PERIOD, lead, still) for tick in range(40))
     more = lead + 0.06 * np.eye(7)[3]
     doubts = [following.doubt((290 + tick) * PERIOD, more, still) for tick in range(40)]
     assert "joint 4 pushes and nothing moves: blocked or stopped?" in doubts
+
+
+def test_an_arm_that_was_held_up_on_its_way_home_may_rest_and_its_pushes_are_noticed():
+    """A person's hand, say, that gave way slowly."""
+    creep = np.outer(np.arange(250) * PERIOD * 0.03, np.eye(7)[3])
+    following = Following(REACH)
+    held_up = [
+        following.doubt(n * PERIOD, at + 0.065 * np.eye(7)[3], at, by_policy=False) for n, at in enumerate(creep)
+    ]
+    assert not any(held_up)
+    rests = [following.doubt((250 + tick) * PERIOD, creep[-1], creep[-1]) for tick in range(40)]
+    assert not any(rests)
+    pushed = creep[-1] + 0.05 * np.eye(7)[3]
+    assert any(following.doubt((290 + tick) * PERIOD, pushed, creep[-1]) for tick in range(40))
 
 
 def test_the_lead_that_a_policy_expects_to_rest_with_is_not_counted():
