@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ompo_ros.task.tasks import CONTROL_RATE
+
 WINDOW = 20  # exploration episodes in the running success and return
 
 
@@ -84,6 +86,8 @@ class RunRecord:
     last: Sample | None = None
     episodes: int = 0
     dropped: int = 0
+    moved: float = 0.0  # s in whole exploration episodes
+    between: float = 0.0  # s of all else from the start of exploration to the end of the last whole one
     _recent: deque[Episode] = field(default_factory=lambda: deque(maxlen=WINDOW))
     _first: list[Episode] = field(default_factory=list)
 
@@ -93,6 +97,8 @@ class RunRecord:
             self.dropped += 1
             return
         self.episodes += 1
+        self.moved += episode.steps / CONTROL_RATE
+        self.between = episode.seconds - self.moved
         self._recent.append(episode)
         if len(self._first) < WINDOW:
             self._first.append(episode)

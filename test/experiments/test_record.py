@@ -99,3 +99,13 @@ def test_curves_of_days_are_drawn_from_few_samples_that_span_them_all():
     assert POINTS // 2 <= len(shown) <= POINTS + 1
     assert (shown[0].target_steps, shown[-1].target_steps) == (0, three_days - 1)
     assert thinned([]) == []
+
+
+def test_the_report_says_how_long_the_arm_moved_and_how_long_it_did_not():
+    record = RunRecord(1000)
+    for seconds, dropped in ((5.0, 0), (8.0, 1), (12.0, 0), (13.0, 1)):
+        record.add_episode(Episode(seconds, 3, 50, dropped, success=1, episode_return=-1.0))
+    moved = "The arm moved for 4 s in episodes that were learned from. 8 s passed in between"
+    assert moved in report(record, {"real_time_factor": "1.0"})
+    assert "The arm moved" not in report(record, {"real_time_factor": "0"}), "the record has other seconds than the arm"
+    assert "The arm moved" not in report(RunRecord(1000), {}), "there was no episode"
