@@ -22,9 +22,9 @@ _PUSH: Final = 0.9 * INCREMENT  # rad of constant lead: nearly a full action
 _STILL: Final = 1e-3  # rad; a smaller motion counts as none
 _SLOW: Final = 0.1  # rad/s; an arm that is sent home and moves less is at rest there
 _MEMORY: Final = 2.0  # s of rest over which its lead is averaged
-# m that a hand is led farther than it moves. Pushing 3 kg at a friction of 1 rarely takes more than a few millimetres,
-# and an immovable cube more than this in most episodes (benchmarks/contact.py). Only tasks with contact are
-# judged by it: a soft arm under a load may hang as far behind in free air, where nothing is pressed.
+# m that a hand is led farther than it moves. Pushing 3 kg at a friction of 1 never took as much in 100 episodes; a cube
+# that cannot be moved did in all of the script's, and in fewer than half of the policy's (benchmarks/contact.py). Only
+# tasks with contact are judged by it: a soft arm under a load may hang as far behind in free air.
 _PRESS: Final = 0.03
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from ompo_ros.task.tasks import Float32Array, Task
 from ompo_ros.task.teacher import script_of
 from ompo_ros.transitions import Origin
 
+_ATTEMPTS: Final = 2  # of the script, for every demonstration asked for
 _MAX_GAP: Final = 2.0  # periods between two steps; beyond it, an action lasted longer than the task allows
 
 
@@ -38,7 +39,8 @@ class EvaluationRun:
 class Player:
     """One episode at a time, step by step; homing in between is done elsewhere.
 
-    The first `scripted` episodes are demonstrations by the task's script, with the same homing and the same limits.
+    The first `scripted` episodes are demonstrations by the task's script, with the same homing and the same limits. One
+    that fails shows nothing: it is handed over without transitions, and another is tried, up to `_ATTEMPTS` for each.
     """
 
     def __init__(self, task: Task, period: float, *, seed: int, max_steps: int, scripted: int = 0) -> None:
@@ -50,6 +52,7 @@ class Player:
         self._task, self._period, self._seed, self._max_steps = task, period, seed, max_steps
         self._script = script_of(task.name) if scripted else None
         self._scripted_steps = scripted * task.episode_steps
+        self._attempts_left = _ATTEMPTS * scripted
         self._rng = np.random.default_rng(seed)
         self._episode: EpisodeRecorder | None = None
         self.goal: FloatArray | None = None  # of the newest episode
@@ -83,7 +86,7 @@ class Player:
 
     @property
     def _demonstrates(self) -> bool:
-        return self.demonstration_steps < self._scripted_steps
+        return self.demonstration_steps < self._scripted_steps and self._attempts_left > 0
 
     def doubt(self, now: float) -> str:
         """Say why the current episode cannot continue at `now`."""
@@ -146,6 +149,9 @@ class Player:
         if finished.deterministic and self.evaluation is not None:
             self.evaluation.played.append(finished)
         if finished.origin is Origin.DEMONSTRATION:
+            self._attempts_left -= 1
+            if not finished.success:
+                return replace(finished, transitions=None)
             self.demonstration_steps += finished.steps
         elif not finished.deterministic:
             self.target_steps += finished.steps

@@ -352,6 +352,19 @@ def test_the_script_plays_first_and_its_steps_are_no_exploration():
     assert (player.demonstration_steps, player.target_steps) == (200, 100)
 
 
+def test_a_script_that_fails_shows_nothing_and_is_not_tried_for_ever():
+    rig = Rig(Task("push", "dense"), scripted=2, max_steps=100, cube_rest_time=0.0, seed=3)
+    player, stuck = rig.collector.player, np.array([0.74, 0.14, 0.02])
+    while not player.exploration_done:
+        rig.run(1, cube=stuck)
+    *shown, explored = rig.finished
+    assert [(episode.origin, episode.success, episode.transitions) for episode in shown] == [
+        (Origin.DEMONSTRATION, False, None)
+    ] * 4
+    assert (explored.origin, explored.transitions is None) == (Origin.TARGET, False)
+    assert (player.demonstration_steps, player.target_steps) == (0, 100)
+
+
 def test_a_script_that_was_interrupted_plays_its_episode_again():
     rig = Rig(Task("push", "dense"), scripted=1, cube_rest_time=0.0)
     rig.run_until(lambda: len(rig.observed) == 10)
