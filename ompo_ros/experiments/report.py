@@ -93,9 +93,8 @@ def report(record: RunRecord, settings: Mapping[str, object]) -> str:
             f"{last.source_steps} source steps, {last.updates} updates, {last.seconds:.0f} s.",
             "",
         ]
-    if (
-        record.episodes and float(str(settings.get("real_time_factor", 1.0))) == 1.0
-    ):  # else the seconds are not the arm's
+    is_real_time = float(str(settings.get("real_time_factor", 1.0))) == 1.0  # else the seconds are not the arm's
+    if record.episodes and is_real_time:
         lines += [
             f"The arm moved for {record.moved:.0f} s in episodes that were learned from. {record.between:.0f} s passed "
             "in between: homing, waiting for the learner, interrupted episodes, evaluations by the gate.",
