@@ -36,6 +36,12 @@ class CubePlace:
         room_low, room_high = np.append(hand_low + STANDOFF, -np.inf), np.append(hand_high - STANDOFF, np.inf)
         self._box = np.maximum(low, room_low), np.minimum(high, room_high)
         self._begins = np.maximum(low - _MARGIN, room_low), np.minimum(high + _MARGIN, room_high)
+        if self._has_cube and (self._box[0] > self._box[1]).any():
+            raise ValueError(
+                f"the workspace of robot {robot.name} leaves {task.name} no room: widen workspace_low and workspace_high "
+                f"in its preset to {1e3 * STANDOFF:.0f} mm around x {low[0]:g} to {high[0]:g} and y {low[1]:g} to "
+                f"{high[1]:g} m, or to a part of that"
+            )
         self._reach = np.append(hand_low, low[2]) - _BEYOND, np.append(hand_high, high[2]) + _BEYOND
         self._touched = True  # nobody knows what happened before the first tick
         self._asked = False

@@ -171,3 +171,10 @@ def test_reach_has_no_cube_to_put_back():
     place = CubePlace(Task("reach", "dense"), ROBOT)
     assert (place.wait(None, FAR, 0.0, running=False), place.ask(OFF_THE_TABLE)) == ("", "")
     assert not place.lost(OFF_THE_TABLE - 1.0)
+
+
+def test_a_workspace_without_room_for_the_hand_around_a_cube_is_refused():
+    narrow = replace(ROBOT, workspace_low=np.array([0.2, -0.05, 0.0]), workspace_high=np.array([0.7, 0.05, 0.8]))
+    with pytest.raises(ValueError, match="leaves push no room: widen workspace_low"):
+        CubePlace(PUSH, narrow)
+    CubePlace(Task("reach", "dense"), narrow)
