@@ -38,9 +38,9 @@ class CubePlace:
         self._begins = np.maximum(low - _MARGIN, room_low), np.minimum(high + _MARGIN, room_high)
         if self._has_cube and (self._box[0] > self._box[1]).any():
             raise ValueError(
-                f"the workspace of robot {robot.name} leaves {task.name} no room: widen workspace_low and workspace_high "
-                f"in its preset to {1e3 * STANDOFF:.0f} mm around x {low[0]:g} to {high[0]:g} and y {low[1]:g} to "
-                f"{high[1]:g} m, or to a part of that"
+                f"the workspace of robot {robot.name} leaves {task.name} no room: widen workspace_low and "
+                f"workspace_high in its preset to {1e3 * STANDOFF:.0f} mm around a part of x {low[0]:g} to {high[0]:g} "
+                f"and y {low[1]:g} to {high[1]:g} m"
             )
         self._reach = np.append(hand_low, low[2]) - _BEYOND, np.append(hand_high, high[2]) + _BEYOND
         self._touched = True  # nobody knows what happened before the first tick
