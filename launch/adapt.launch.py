@@ -10,6 +10,7 @@ from launch.launch_description_entity import LaunchDescriptionEntity
 from ompo_ros.launching import view
 from ompo_ros.launching.arguments import checked, declare, values_of
 from ompo_ros.launching.files import chosen_target
+from ompo_ros.launching.franka import forces_to_set
 from ompo_ros.launching.nodes import Values, arguments_of, include, rehearse, stay_on_this_machine
 from ompo_ros.launching.run_start import say_how_to_resume, start_of
 
@@ -56,6 +57,7 @@ def start(context: LaunchContext, given: set[str]) -> list[LaunchDescriptionEnti
     return [
         *(stay_on_this_machine() if on_this_machine else []),
         *(LogInfo(msg=line) for line in run.lines),
+        *(LogInfo(msg=line) for line in forces_to_set(values)),
         LogInfo(msg=f"adapting to {values['target']} by {values['algorithm']}, run in {values['run_dir']}"),
         *([] if values["role"] == "all" else [LogInfo(msg=f"run_id {values['run_id'] or '(none)'}")]),
         RegisterEventHandler(OnShutdown(on_shutdown=lambda event, _: say_how_to_resume(event, values))),

@@ -11,6 +11,7 @@ from ompo_ros.launching import endings, view
 from ompo_ros.launching.arguments import checked, declare, values_of
 from ompo_ros.launching.deployment import deployment_of
 from ompo_ros.launching.files import check_arm, chosen_target
+from ompo_ros.launching.franka import forces_to_set
 from ompo_ros.launching.nodes import (
     Values,
     arguments_of,
@@ -49,6 +50,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     waits = "" if values["enabled"] == "true" else "; `ompo enable` lets the arm move"
     return [
         *(stay_on_this_machine() if values["target"] != "real" else []),
+        *(LogInfo(msg=line) for line in forces_to_set(values)),
         LogInfo(msg=f"deploying {deployment} to {values['target']}{waits}, `ompo goal X Y Z` sends it to a goal"),
         include("robot_sim", values),
         in_namespace(values, nodes),

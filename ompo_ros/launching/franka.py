@@ -14,6 +14,7 @@ from ompo_ros.launching.arguments import OVER_FCI, InvalidArgument
 from ompo_ros.launching.nodes import Values, chosen, node, robot_namespace
 from ompo_ros.task.config_file import ConfigFileError
 from ompo_ros.task.robot import load_robot
+from ompo_ros.task.tasks import Task
 
 _PACKAGES: Final = ("pylibfranka", "ruckig")
 _THIS_MACHINE: Final = "127.0.0.1"
@@ -61,6 +62,18 @@ def _check_stand_in(values: Mapping[str, str]) -> None:
         raise InvalidArgument(f"target_domain:={values['target_domain']} is not possible; {error}") from error
     except ValueError as error:
         raise InvalidArgument(f"target_domain:={values['target_domain']} is not possible: {error}") from error
+
+
+def forces_to_set(values: Values) -> list[str]:
+    """What a person has to give another driver, since in push the nodes alone do not keep forces harmless."""
+    task = values["task"]
+    if values["target"] != "real" or not Task(task, "dense").has_cube:
+        return []
+    force, torque = THRESHOLDS[task].force, THRESHOLDS[task].torque
+    return [
+        f"{task} touches things, and only the robot's own limits keep its forces harmless: set collision thresholds of "
+        f"{force[0]:g} N and {', '.join(f'{limit:g}' for limit in torque)} Nm, or lower ones (docs/real_robot.md)"
+    ]
 
 
 def franka_nodes(values: Values) -> list[Node]:

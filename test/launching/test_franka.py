@@ -14,6 +14,7 @@ from ompo_ros.fci.collision import THRESHOLDS
 from ompo_ros.launching import nodes
 from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument
 from ompo_ros.launching.files import check_arm
+from ompo_ros.launching.franka import forces_to_set
 from ompo_ros.nodes.parameters import TargetCollectorParameters
 from ompo_ros.resources import resource_path
 from ompo_ros.task.robot import load_robot
@@ -157,3 +158,10 @@ def test_a_push_may_meet_more_than_a_reach_and_no_joint_more_than_it_can_hold():
     reach, push = (THRESHOLDS[task] for task in TASKS)
     assert push.force[0] > reach.force[0]
     assert (np.array(push.torque) <= load_robot("fr3").torque).all()
+
+
+@pytest.mark.parametrize(("task", "target", "lines"), [("push", "real", 1), ("reach", "real", 0), ("push", "fci", 0)])
+def test_a_push_behind_another_driver_asks_for_its_thresholds(task, target, lines):
+    said = forces_to_set(chosen(task=task, target=target))
+    assert len(said) == lines
+    assert all("100 N and 75, 80, 70, 60, 12, 12, 12 Nm" in line for line in said)
