@@ -76,7 +76,7 @@ class _Pass(torch.autograd.Function):
         out = _elu_(torch.baddbmm(p["bias_1"], hidden, p["weight_1"]))
         ctx.mlp = mlp
         ctx.save_for_backward(flat, x, hidden, out, *kept)
-        return torch.baddbmm(p["bias_2"], out, p["weight_2"])
+        return _last(out, p["weight_2"], p["bias_2"])
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:  # noqa: ANN401
@@ -84,7 +84,7 @@ class _Pass(torch.autograd.Function):
         flat, x, hidden, out, *kept = ctx.saved_tensors
         wants_x, wants_flat, _ = ctx.needs_input_grad
         p = mlp.named
-        at_second = _elu_backward_(torch.bmm(grad, p["weight_2"].mT), out)
+        at_second = _elu_backward_(_back_through_last(grad, p["weight_2"]), out)
         at_hidden = torch.bmm(at_second, p["weight_1"].mT)
         flat_grad = torch.empty_like(flat) if wants_flat else None
         parts = dict(zip(p, mlp.split(flat_grad), strict=True)) if flat_grad is not None else {}
@@ -94,10 +94,30 @@ class _Pass(torch.autograd.Function):
             at_first = _elu_backward_(at_hidden, hidden)
         if parts:
             for i, (rows, at) in enumerate(((x, at_first), (hidden, at_second), (out, grad))):
-                torch.bmm(rows.mT, at, out=parts[f"weight_{i}"])
+                _weight_gradient(rows, at, parts[f"weight_{i}"])
                 torch.sum(at, 1, keepdim=True, out=parts[f"bias_{i}"])
         x_grad = torch.bmm(at_first, p["weight_0"].mT).sum(0) if wants_x else None
         return x_grad, flat_grad, None
+
+
+# With one output, as of critics, a batched product costs five to fifteen times as much as the same sums.
+
+
+def _last(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    if weight.shape[-1] > 1:
+        return torch.baddbmm(bias, x, weight)
+    return torch.linalg.vecdot(x, weight.mT).unsqueeze(-1).add_(bias)
+
+
+def _back_through_last(grad: Tensor, weight: Tensor) -> Tensor:
+    return torch.bmm(grad, weight.mT) if weight.shape[-1] > 1 else grad * weight.mT
+
+
+def _weight_gradient(rows: Tensor, at: Tensor, out: Tensor) -> None:
+    if out.shape[-1] > 1:
+        torch.bmm(rows.mT, at, out=out)
+    else:
+        torch.bmm(at.mT, rows, out=out.mT)
 
 
 def _elu_(x: Tensor) -> Tensor:
@@ -115,9 +135,13 @@ def _elu_backward_(grad: Tensor, out: Tensor) -> Tensor:
 
 
 def _layer_norm_tanh(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Compute the authors' first layer, tanh(layernorm(x) * gain + offset), with what its gradient needs."""
+    """Compute the authors' first layer, tanh(layernorm(x) * gain + offset), with what its gradient needs.
+
+    tanh(x) is 2 sigmoid(2 x) - 1, which torch computes in a third of the time.
+    """
     normal, mean, inverse = torch.native_layer_norm(x, x.shape[-1:], None, None, LAYER_NORM_EPSILON)
-    return torch.addcmul(p["offset"], normal, p["gain"]).tanh_(), x, mean, inverse
+    scaled = torch.addcmul(p["offset"], normal, p["gain"])
+    return scaled.mul_(2.0).sigmoid_().mul_(2.0).sub_(1.0), x, mean, inverse
 
 
 def _layer_norm_tanh_backward(
