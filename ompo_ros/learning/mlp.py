@@ -106,7 +106,8 @@ class _Pass(torch.autograd.Function):
 def _last(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     if weight.shape[-1] > 1:
         return torch.baddbmm(bias, x, weight)
-    return torch.linalg.vecdot(x, weight.mT).unsqueeze(-1).add_(bias)
+    one: Tensor = torch.linalg.vecdot(x, weight.mT)
+    return one.unsqueeze(-1).add_(bias)
 
 
 def _back_through_last(grad: Tensor, weight: Tensor) -> Tensor:
