@@ -1,1 +1,1 @@
-"""Runs without ROS, and the records and reports of all runs."""
+"""Measurements without ROS: networks are pretrained, adaptation is rehearsed, methods are compared."""

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
 
-from ompo_ros.experiments.kept_files import is_path, kept_copy
 from ompo_ros.nodes.all_parameters import NODES as DECLARED
 from ompo_ros.parameters import InvalidParameter, Parameter, parameters_of
+from ompo_ros.reporting.kept_files import is_path, kept_copy
 from ompo_ros.spelling import meant
 
 NODES: Final = (

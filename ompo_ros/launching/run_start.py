@@ -9,11 +9,11 @@ from pathlib import Path
 
 from launch.events import Shutdown
 
-from ompo_ros.experiments import resumption
 from ompo_ros.launching.arguments import InvalidArgument
 from ompo_ros.launching.files import check_files
 from ompo_ros.launching.parameter_file import read_parameters
 from ompo_ros.launching.screen import say_last
+from ompo_ros.reporting import resumption
 from ompo_ros.run_id import run_id_of
 
 _OWNERS = ("all", "learner")  # roles whose folder is the run's: checkpoints are there

@@ -21,7 +21,6 @@ from sensor_msgs.msg import JointState
 
 from ompo_ros.control.observation import BadJointState, ForeignJointState, JointStateReader
 from ompo_ros.control.safety import Reason
-from ompo_ros.experiments.belief_table import truth_of
 from ompo_ros.monitor.page import Page
 from ompo_ros.monitor.press import Press
 from ompo_ros.monitor.run_state import Belief, Learner, PolicyRow, RunState
@@ -35,6 +34,7 @@ from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.polled import Polled
 from ompo_ros.nodes.wire.process import STEADY, run
 from ompo_ros.nodes.wire.robot_topics import command_type, positions_from_msg, topic_in
+from ompo_ros.reporting.belief_table import truth_of
 from ompo_ros.sim.parameters import PARAMETERS
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import Robot, load_robot

@@ -13,12 +13,6 @@ from ompo_msgs.srv import JudgePolicy, SetEnabled
 from rclpy.node import Node
 from rclpy.task import Future
 
-from ompo_ros.experiments import progress
-from ompo_ros.experiments.record import Episode, Judgement, RecordedEvaluation, Sample
-from ompo_ros.experiments.report import write_report
-from ompo_ros.experiments.resumption import keep_arguments
-from ompo_ros.experiments.run_folder import RunFolder
-from ompo_ros.experiments.verdict import verdict
 from ompo_ros.nodes.parameters import RunManagerParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
@@ -29,6 +23,12 @@ from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.nodes.wire.repeated_call import RepeatedCall
 from ompo_ros.nodes.wire.run_end import RunEnd
+from ompo_ros.reporting import progress
+from ompo_ros.reporting.record import Episode, Judgement, RecordedEvaluation, Sample
+from ompo_ros.reporting.report import write_report
+from ompo_ros.reporting.resumption import keep_arguments
+from ompo_ros.reporting.run_folder import RunFolder
+from ompo_ros.reporting.verdict import verdict
 from ompo_ros.to_launch import PROGRESS, is_drawn, say
 from ompo_ros.transitions import InvalidData
 

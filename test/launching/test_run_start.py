@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ompo_ros.experiments.kept_files import CannotKeep
-from ompo_ros.experiments.resumption import CannotResume
 from ompo_ros.launching.arguments import InvalidArgument
 from ompo_ros.launching.parameter_file import InvalidParameterFile, read_parameters
 from ompo_ros.launching.run_start import start_of
+from ompo_ros.reporting.kept_files import CannotKeep
+from ompo_ros.reporting.resumption import CannotResume
 from ompo_ros.resources import resource_path
 
 FILES = {

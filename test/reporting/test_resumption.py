@@ -3,9 +3,9 @@
 import pytest
 from test_record import sample
 
-from ompo_ros.experiments.record import RecordedEvaluation
-from ompo_ros.experiments.report import write_report
-from ompo_ros.experiments.resumption import (
+from ompo_ros.reporting.record import RecordedEvaluation
+from ompo_ros.reporting.report import write_report
+from ompo_ros.reporting.resumption import (
     CannotResume,
     finished_report,
     holds_run,
@@ -13,7 +13,7 @@ from ompo_ros.experiments.resumption import (
     keep_start,
     resumed_arguments,
 )
-from ompo_ros.experiments.run_folder import RunFolder
+from ompo_ros.reporting.run_folder import RunFolder
 
 DEFAULTS = {"task": "reach", "algorithm": "ompo", "target_steps": "2500", "log_level": "info", "resume": "true"}
 

@@ -10,7 +10,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ompo_ros.experiments.record import Episode, Sample
+from ompo_ros.reporting.record import Episode, Sample
 
 Row = TypeVar("Row", Sample, Episode)
 UNSAVED = 10_000  # rows that wait for space on the disk; older ones are dropped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ompo_ros.experiments.record import Episode, Sample
+from ompo_ros.reporting.record import Episode, Sample
 
 README = "README.md"
 _FILES = {

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import pytest
 from test_record import episode, sample
 
-from ompo_ros.experiments.record import RecordedEvaluation
-from ompo_ros.experiments.report import write_report
-from ompo_ros.experiments.run_folder import RunFolder
+from ompo_ros.reporting.record import RecordedEvaluation
+from ompo_ros.reporting.report import write_report
+from ompo_ros.reporting.run_folder import RunFolder
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ompo_ros.experiments.record import RecordedEvaluation
-from ompo_ros.experiments.verdict import gain, verdict, wilson
+from ompo_ros.reporting.record import RecordedEvaluation
+from ompo_ros.reporting.verdict import gain, verdict, wilson
 
 
 def played(successes: int, episodes: int) -> RecordedEvaluation:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import yaml
 
-from ompo_ros.experiments.explanation import README, explanation
-from ompo_ros.experiments.kept_files import is_path, keep_files, kept_copy
-from ompo_ros.experiments.run_folder import METRICS, RECORD, REPORT, read_record
 from ompo_ros.files import write_whole
+from ompo_ros.reporting.explanation import README, explanation
+from ompo_ros.reporting.kept_files import is_path, keep_files, kept_copy
+from ompo_ros.reporting.run_folder import METRICS, RECORD, REPORT, read_record
 
 ARGUMENTS = "launch.json"
 PARAMETERS = "params.yaml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ompo_ros.experiments.record import RecordedEvaluation
+from ompo_ros.reporting.record import RecordedEvaluation
 
 _Z = 1.959964  # of a 95 % interval
 

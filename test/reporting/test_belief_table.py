@@ -1,6 +1,6 @@
 """What a report says of the belief."""
 
-from ompo_ros.experiments.belief_table import BELIEF, belief_section, truth_of
+from ompo_ros.reporting.belief_table import BELIEF, belief_section, truth_of
 from ompo_ros.sim.distributions import Normal
 from ompo_ros.sim.domain import Domain, Drawn
 from ompo_ros.sim.domain_file import write_domain

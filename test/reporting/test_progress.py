@@ -2,8 +2,8 @@
 
 from test_record import episode, sample
 
-from ompo_ros.experiments import progress
-from ompo_ros.experiments.record import RunRecord
+from ompo_ros.reporting import progress
+from ompo_ros.reporting.record import RunRecord
 
 NAN = float("nan")
 

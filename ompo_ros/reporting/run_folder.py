@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ompo_ros.experiments.record import Episode, RecordedEvaluation, RunRecord, Sample
-from ompo_ros.experiments.table import Table
 from ompo_ros.files import write_whole
+from ompo_ros.reporting.record import Episode, RecordedEvaluation, RunRecord, Sample
+from ompo_ros.reporting.table import Table
 
 RECORD = "record.json"  # evaluations, and whether the run is finished
 METRICS = "metrics.csv"  # samples

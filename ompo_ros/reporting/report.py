@@ -9,11 +9,11 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ompo_ros.experiments.belief_table import belief_section
-from ompo_ros.experiments.record import WINDOW, RecordedEvaluation, RunRecord, Sample
-from ompo_ros.experiments.run_folder import REPORT, RunFolder
-from ompo_ros.experiments.verdict import verdict
 from ompo_ros.files import write_whole
+from ompo_ros.reporting.belief_table import belief_section
+from ompo_ros.reporting.record import WINDOW, RecordedEvaluation, RunRecord, Sample
+from ompo_ros.reporting.run_folder import REPORT, RunFolder
+from ompo_ros.reporting.verdict import verdict
 
 _ARM = {"task": "reach", "reward": "dense", "robot": "panda", "driver": "", "target": "", "target_domain": "nominal"}
 POINTS = 2000  # of a curve at most: more than the picture shows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ompo_ros.experiments.record import WINDOW, RunRecord, Sample
+from ompo_ros.reporting.record import WINDOW, RunRecord, Sample
 
 _BAR = 20  # characters
 

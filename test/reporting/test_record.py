@@ -2,8 +2,8 @@
 
 import csv
 
-from ompo_ros.experiments.explanation import explanation
-from ompo_ros.experiments.record import (
+from ompo_ros.reporting.explanation import explanation
+from ompo_ros.reporting.record import (
     WINDOW,
     Episode,
     Judgement,
@@ -11,8 +11,8 @@ from ompo_ros.experiments.record import (
     RunRecord,
     Sample,
 )
-from ompo_ros.experiments.report import POINTS, curves, report, thinned
-from ompo_ros.experiments.run_folder import RunFolder
+from ompo_ros.reporting.report import POINTS, curves, report, thinned
+from ompo_ros.reporting.run_folder import RunFolder
 
 
 def sample(**changes) -> Sample:

@@ -1,0 +1,1 @@
+"""What a run leaves behind: its record, tables, report and verdict, and how it is resumed."""
