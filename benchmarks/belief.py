@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import torch
 
-from ompo_ros.experiments.gaps import make_rig, shipped_agent
+from ompo_ros.experiments.gaps import make_rig
 from ompo_ros.experiments.rehearse import AgentPolicy
+from ompo_ros.experiments.settings import shipped_agent
 from ompo_ros.sim import gaps
 from ompo_ros.sim.belief import Belief, PredictionError
 from ompo_ros.sim.belief.coordinates import moments, slice_of, to_values

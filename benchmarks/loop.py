@@ -23,11 +23,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import rclpy
-import yaml
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from domain_coordinator import domain_id
@@ -38,6 +37,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import SetBool
 
+from ompo_ros.experiments.settings import node_settings
 from ompo_ros.learning import Agent, Config, make_agent
 from ompo_ros.nodes.target_collector import TargetCollector
 from ompo_ros.nodes.wire import qos
@@ -46,7 +46,7 @@ from ompo_ros.policy.actor import Actor
 from ompo_ros.policy.artifact import make_policy
 from ompo_ros.policy.manifest import Training
 from ompo_ros.policy.runtime import PolicyRuntime
-from ompo_ros.resources import resource_path
+from ompo_ros.resources import resource_path, settings_path
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.task.robot import load_robot
@@ -54,17 +54,11 @@ from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array, Task
 from ompo_ros.transitions import Origin, Transitions
 
 CONTRACT = Task("reach", "dense").contract
-SETTINGS = resource_path("config/adapt.yaml")
+SETTINGS = settings_path("reach")
 EPISODE = EPISODE_STEPS / load_robot("panda").control_rate  # seconds
 FLOOD_SIZE = 256  # transitions in a message, as source collectors send them
 ALWAYS = {"warmup": 1_000, "update_to_data": 10_000.0}  # updates are due at any time
 PATIENCE = 60.0  # seconds
-
-
-def settings(node: str) -> dict[str, Any]:
-    """What the shipped parameters say of a node."""
-    found: dict[str, Any] = yaml.safe_load(SETTINGS.read_text())[f"/**/{node}"]["ros__parameters"]
-    return found
 
 
 @contextlib.contextmanager
@@ -213,7 +207,7 @@ def send(batches: int) -> None:
 
 def measure_learner(turns: int, seconds: float, batches: int) -> tuple[list[tuple[float, float]], list[float], int]:
     """The turns' rates of updates, transitions a second while paused and while training, and how many were lost."""
-    config = Config.from_dict(settings("learner")["learning"])
+    config = Config.from_dict(node_settings("learner")["learning"])
     agent = make_agent(config, CONTRACT.observation_size, CONTRACT.action_size, seed=0, device="cpu")
     with contextlib.ExitStack() as nodes:
         folder = nodes.enter_context(tempfile.TemporaryDirectory())
@@ -229,10 +223,10 @@ def measure_learner(turns: int, seconds: float, batches: int) -> tuple[list[tupl
 
 def measure_source(turns: int, seconds: float) -> list[tuple[float, float]]:
     """Steps a second of the source collector and of the same arms by themselves, turn by turn."""
-    arms, steps = (settings("source_collector")[name] for name in ("arms", "batch_steps"))
+    arms, steps = (node_settings("source_collector")[name] for name in ("arms", "batch_steps"))
     policy = make_policy(Actor(make_tensors(1)), CONTRACT, version=1, stamp=0.0, training=Training(0, 0))
     runtime, rng = PolicyRuntime(policy.onnx, CONTRACT, batch=arms), np.random.default_rng(0)
-    collection = Collection(PandaVectorEnv(arms, "reach", "dense", settings("source_collector")["domain"]), 0)
+    collection = Collection(PandaVectorEnv(arms, "reach", "dense", node_settings("source_collector")["domain"]), 0)
 
     def act(obs: Float32Array) -> Float32Array:
         return runtime.sample(obs, rng)
@@ -267,7 +261,7 @@ def measure_source(turns: int, seconds: float) -> list[tuple[float, float]]:
 
 
 def stand_in() -> dict[str, str]:
-    """The robot a launch takes by default."""
+    """A stand-in in the simulator that a launch takes by default."""
     has_bullet = importlib.util.find_spec("pybullet") is not None
     return {"simulator": "panda_gym" if has_bullet else "mujoco", "domain": "creeping"}
 

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ompo_ros.control.collector import Collector
-from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.experiments.rehearse import AgentPolicy, Keep, Rig, make_rehearsal, networks_of, rehearse
+from ompo_ros.experiments.rehearse import AgentPolicy, Keep, Rig, make_rehearsal, rehearse
+from ompo_ros.experiments.settings import node_settings
 from ompo_ros.learning import Agent, Config
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.recording.warm_start import recorded_transitions
+from ompo_ros.resources import networks_name
 from ompo_ros.sim.stand_in import make_stand_in
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
@@ -53,7 +54,7 @@ class Protocol:
         config = Config.from_dict(settings["learning"])
         pacing = Pacing(settings["warmup"], settings["source_ratio"], settings["update_to_data"], self.steps)
         _, agent, sources = make_rehearsal(
-            config, networks_of(TASK.name), self.simulator, self.domain, belief=True, seed=seed
+            config, networks_name(TASK.name), self.simulator, self.domain, belief=True, seed=seed
         )
         arm = make_stand_in(self.simulator, self.domain, TASK, ROBOT, seed=arm_seed, command_timeout=0.5)
         rig = Rig(arm, Collector(ROBOT, TASK, seed=seed))

@@ -21,6 +21,11 @@ def settings_path(task: str) -> Path:
     return resource_path("config/adapt_push.yaml" if task == "push" else "config/adapt.yaml")
 
 
+def networks_name(task: str) -> str:
+    """The shipped networks of a task, as `resource_path` finds them."""
+    return f"models/policies/panda_{task}.safetensors"
+
+
 def _roots() -> list[Path]:
     """The checkout, or the share/ of the prefix this module is installed under: never that of another installation."""
     packages = Path(__file__).resolve().parents[1]

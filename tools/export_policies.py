@@ -8,10 +8,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from ompo_ros.experiments.pretrain import TOTAL_UPDATES, node_settings
+from ompo_ros.experiments.pretrain import TOTAL_UPDATES
+from ompo_ros.experiments.settings import shipped_agent
 from ompo_ros.files import write_whole
-from ompo_ros.learning import Config, make_agent
-from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.policy.actor import Actor
 from ompo_ros.policy.artifact import CheckedPolicy, make_policy, policy_bytes, read_policy
 from ompo_ros.policy.errors import RefusedPolicy
@@ -20,7 +19,6 @@ from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import FAMILIES, TASKS, Task
 
 FOLDER = Path(__file__).resolve().parent.parent / "models" / "policies"
-NETWORKS = {task: FOLDER / f"panda_{task}.safetensors" for task in TASKS}
 
 
 def file_of(family: str, task: str) -> Path:
@@ -30,11 +28,8 @@ def file_of(family: str, task: str) -> Path:
 
 def policy_of(family: str, task: str) -> CheckedPolicy:
     """What the networks are for an arm, exported here and now."""
-    contract = Task(task, "dense").on(load_robot(family))
-    config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
-    agent = make_agent(config, contract.observation_size, contract.action_size, device="cpu")
-    load_networks(agent, NETWORKS[task])
-    actor = Actor(agent.actor_tensors())
+    made = Task(task, "dense")
+    contract, actor = made.on(load_robot(family)), Actor(shipped_agent(made, seed=0).actor_tensors())
     training = Training(updates=TOTAL_UPDATES[task], target_steps=0)
     return make_policy(actor, contract, version=1, stamp=time.time(), training=training)
 
@@ -51,7 +46,7 @@ def is_stale(file: Path, policy: CheckedPolicy) -> bool:
 
 def main() -> None:
     """Write what is stale."""
-    for task in NETWORKS:
+    for task in TASKS:
         for family in FAMILIES:
             file, policy = file_of(family, task), policy_of(family, task)
             if is_stale(file, policy):

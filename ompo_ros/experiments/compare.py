@@ -30,11 +30,12 @@ from ompo_ros.experiments.comparison_tables import (
     shared_table,
 )
 from ompo_ros.experiments.methods import MAIN, METHODS, PARTS, Protocol
-from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, networks_of, rehearse
+from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, rehearse
+from ompo_ros.experiments.settings import node_settings
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.learning.metrics import Metrics
+from ompo_ros.resources import networks_name
 from ompo_ros.sim.gaps import WANTED, benchmark, kind_of, task_of
 from ompo_ros.sim.stand_in import SIMULATORS
 from ompo_ros.transitions import Origin
@@ -85,7 +86,7 @@ def play(job: Job) -> list[Point]:
     task = task_of(kind_of(job.gap.domain))
     rig, agent, sources = make_rehearsal(
         method.config(task),
-        networks_of(task),
+        networks_name(task),
         job.gap.simulator,
         job.gap.domain,
         belief=method.belief,

@@ -23,9 +23,10 @@ from ompo_ros.experiments.comparison import Point, read, runs
 from ompo_ros.experiments.comparison_figure import figure
 from ompo_ros.experiments.comparison_tables import markdown
 from ompo_ros.experiments.methods import DRIFTING, Protocol
-from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, make_rehearsal, networks_of, rehearse
+from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, make_rehearsal, rehearse
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent
+from ompo_ros.resources import networks_name
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
 
 BLOCK: Final = 10  # episodes of a row
@@ -46,7 +47,7 @@ def follow(job: Job) -> list[Point]:
     """Play one run; one row per ten episodes."""
     method, begun = DRIFTING[job.method], time.process_time()
     rig, agent, sources = make_rehearsal(
-        method.config(), networks_of("reach"), job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
+        method.config(), networks_name("reach"), job.gap.simulator, job.gap.domain, belief=method.belief, seed=job.seed
     )
     if sources.belief is not None:
         sources.belief.forget(HALF_LIFE)

@@ -20,12 +20,10 @@ import numpy as np
 import torch
 
 from ompo_ros.control.collector import Collector
-from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, networks_of
+from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig
+from ompo_ros.experiments.settings import shipped_agent
 from ompo_ros.files import write_whole
-from ompo_ros.learning import Agent, Config, make_agent
-from ompo_ros.learning.pretrained import load_networks
-from ompo_ros.resources import resource_path
+from ompo_ros.learning import Agent
 from ompo_ros.sim import gaps
 from ompo_ros.sim.domain import Domain
 from ompo_ros.sim.domain_file import write_domain
@@ -37,14 +35,6 @@ from ompo_ros.task.tasks import Task
 SCREENED, CONFIRMED = 20, 50  # episodes of an evaluation
 EVERY, LONGEST = 500, 3000  # target steps between two evaluations, and until it is given up
 UPDATES = 4  # per target step
-
-
-def shipped_agent(task: Task, seed: int) -> Agent:
-    """SAC from the shipped networks, with the settings of an adaptation run."""
-    config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
-    agent = make_agent(config, task.contract.observation_size, task.contract.action_size, seed, "cpu")
-    load_networks(agent, resource_path(networks_of(task.name)))
-    return agent
 
 
 def make_rig(simulator: str, domain: Domain, task: Task, seed: int) -> Rig:

@@ -26,10 +26,9 @@ from ompo_ros.control.safety import ArmState, SafeCommand
 from ompo_ros.experiments.campaign.checks import Violation, reconstruct
 from ompo_ros.experiments.campaign.commands import Command, Point
 from ompo_ros.experiments.campaign.limits import read_limits
-from ompo_ros.experiments.pretrain import node_settings
-from ompo_ros.learning import Agent, Config, make_agent
-from ompo_ros.learning.pretrained import load_networks
-from ompo_ros.resources import resource_path
+from ompo_ros.experiments.rehearse import AgentPolicy
+from ompo_ros.experiments.settings import shipped_agent
+from ompo_ros.learning import Agent
 from ompo_ros.task.kinematics import SPHERE_RADII, FloatArray, sphere_centres
 from ompo_ros.task.robot import JOINTS, Robot, load_robot
 from ompo_ros.task.tasks import Float32Array, Task
@@ -68,22 +67,6 @@ class Noise:
         return self.act(obs)
 
 
-class Trained:
-    """The shipped policy."""
-
-    sha256 = "1" * 64
-
-    def __init__(self, agent: Agent, version: int) -> None:
-        self._agent, self.version = agent, version
-        self.rest_action = agent.rest_action
-
-    def act(self, obs: Float32Array) -> Float32Array:
-        return np.asarray(self._agent.act(obs[None], deterministic=True)[0])
-
-    def sample(self, obs: Float32Array, rng: np.random.Generator) -> Float32Array:
-        return np.asarray(self._agent.act(obs[None])[0])
-
-
 @dataclass
 class Stretch:
     """One arm from rest through `STRETCH` ticks; records the messages as a driver receives them."""
@@ -95,7 +78,7 @@ class Stretch:
 
     def __post_init__(self) -> None:
         task = Task("reach", "dense")
-        self._policy: Noise | Trained = Noise(self.rng, 1)
+        self._policy: Noise | AgentPolicy = Noise(self.rng, 1)
         goal = task.goals(self.rng.random((1, 3)))[0]
         self.controller = Controller(self.robot, task, lambda: self._policy, goal=goal)
         self.controller.enabled = True
@@ -125,7 +108,9 @@ class Stretch:
         rng, controller = self.rng, self.controller
         if rng.random() < 0.01:
             version = self._policy.version + 1
-            self._policy = Trained(self.agent, version) if rng.random() < 0.5 else Noise(rng, version)
+            self._policy = (
+                AgentPolicy(self.agent, version, sha256="1" * 64) if rng.random() < 0.5 else Noise(rng, version)
+            )
         if rng.random() < 0.01:
             controller.go_to(Task("reach", "dense").goals(rng.random((1, 3)))[0])
         if rng.random() < 0.003:
@@ -168,7 +153,9 @@ class Stretch:
 
 def hostile(robot: str, driver: str, stretches: Iterable[int], seed: int) -> tuple[int, list[Violation]]:
     """Samples judged and limits exceeded in some stretches, by number, of one arm behind one driver."""
-    arm, limits, agent = load_robot(robot, driver), read_limits(robot, driver), _shipped()
+    torch.set_num_threads(1)
+    arm, limits = load_robot(robot, driver), read_limits(robot, driver)
+    agent = shipped_agent(Task("reach", "dense"), seed=0)
     samples, found = 0, []
     for stretch in stretches:
         played = Stretch(arm, np.random.default_rng((seed, stretch)), agent)
@@ -177,15 +164,6 @@ def hostile(robot: str, driver: str, stretches: Iterable[int], seed: int) -> tup
         samples += len(motion.times)
         found += violations + _table_contacts(motion.times, motion.positions)
     return samples, found
-
-
-def _shipped() -> Agent:
-    torch.set_num_threads(1)
-    config = Config.from_dict({**node_settings("learner")["learning"], "algorithm": "sac", "setting": "stationary"})
-    contract = Task("reach", "dense").contract
-    agent = make_agent(config, contract.observation_size, contract.action_size, device="cpu")
-    load_networks(agent, resource_path("models/policies/panda_reach.safetensors"))
-    return agent
 
 
 def _table_contacts(times: FloatArray, positions: FloatArray) -> list[Violation]:

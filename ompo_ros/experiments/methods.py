@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.experiments.settings import node_settings
 from ompo_ros.learning import Config
 from ompo_ros.learning.pacing import Pacing
 

@@ -15,16 +15,15 @@ import shutil
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import yaml
 
+from ompo_ros.experiments.settings import node_settings
 from ompo_ros.experiments.teaching import Taught, half_taught, without_normalizer
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent, Config, checkpoint, make_agent
 from ompo_ros.learning.pretrained import load_networks, save_networks
-from ompo_ros.resources import settings_path
+from ompo_ros.resources import networks_name
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
 from ompo_ros.task.robot import Robot, load_robot
@@ -39,6 +38,7 @@ PUSH_ARMS = 32
 PUSH_UPDATES = 20  # to STEPS of every arm
 LESSONS = 0.8  # share of the updates that teach the actor; the others teach the critics
 CHECKPOINT_PERIOD = 2_000  # updates
+EPISODES = 100  # of a measurement
 ASKED = "asked.json"  # beside the checkpoints: what the run that they are of was asked for
 PRETRAINING: dict[str, float | str] = {
     "algorithm": "sac",
@@ -57,13 +57,6 @@ TEACHING = {
 
 class OtherRun(ValueError):
     """Checkpoints of a run that was asked for something else; the message says what to do."""
-
-
-def node_settings(node: str, task: str = "reach") -> dict[str, Any]:
-    """The parameters of a node in an adaptation run."""
-    parameters = yaml.safe_load(settings_path(task).read_text())
-    settings: dict[str, Any] = parameters[f"/**/{node}"]["ros__parameters"]
-    return settings
 
 
 def learner_config(**changed: float) -> Config:
@@ -134,27 +127,27 @@ def trained(task: str, file: Path) -> Agent:
     return agent
 
 
-def success_rate(agent: Agent, task: str, domain: str, robot: Robot, episodes: int = 100) -> float:
+def success_rate(agent: Agent, task: str, domain: str, robot: Robot) -> float:
     """Share of deterministic episodes that end at their goal, with commands within the robot's limits."""
-    env = PandaVectorEnv(episodes, task, "dense", domain, limits=robot)
+    env = PandaVectorEnv(EPISODES, task, "dense", domain, limits=robot)
     obs, info = env.reset(seed=10_000)
     for _ in range(env.contract.episode_steps):
         obs, _, _, _, info = env.step(agent.act(obs, deterministic=True))
     return float(info["is_success"].mean())
 
 
-def panda_gym_success_rate(agent: Agent, task: str, episodes: int = 100) -> float:
+def panda_gym_success_rate(agent: Agent, task: str) -> float:
     """The same on panda-gym's arm, table and cube as they come."""
     from ompo_ros.sim.panda_gym import PandaGymEnv  # needs PyBullet
 
     env, successes = PandaGymEnv(task, "dense", "nominal"), 0
-    for episode in range(episodes):
+    for episode in range(EPISODES):
         obs, info = env.reset(seed=10_000 + episode)
         for _ in range(env.contract.episode_steps):
             obs, _, _, _, info = env.step(agent.act(obs, deterministic=True))
         successes += info["is_success"]
     env.close()
-    return successes / episodes
+    return successes / EPISODES
 
 
 def measure(agent: Agent, task: str) -> None:
@@ -162,10 +155,10 @@ def measure(agent: Agent, task: str) -> None:
     for family in FAMILIES:
         for domain in ("nominal", "randomized", "creeping", "sagging", "hidden"):
             rate = success_rate(agent, task, domain, load_robot(family))
-            sys.stdout.write(f"{family:9} {domain:11} {rate:.0%} of 100 episodes\n")
+            sys.stdout.write(f"{family:9} {domain:11} {rate:.0%} of {EPISODES} episodes\n")
     if importlib.util.find_spec("pybullet") is not None:
         rate = panda_gym_success_rate(agent, task)
-        sys.stdout.write(f"panda_gym {'nominal':11} {rate:.0%} of 100 episodes\n")
+        sys.stdout.write(f"panda_gym {'nominal':11} {rate:.0%} of {EPISODES} episodes\n")
 
 
 def _train(task: str, updates: int, seed: int, checkpoints: Path) -> Agent:
@@ -184,7 +177,7 @@ def main() -> None:
     if given.measure is not None:
         agent = trained(given.task, given.measure)
     else:
-        out = given.out or Path(f"models/policies/panda_{given.task}.safetensors")
+        out = given.out or Path(networks_name(given.task))
         updates = given.updates or TOTAL_UPDATES[given.task]
         out.parent.mkdir(parents=True, exist_ok=True)
         checkpoints = out.with_suffix(".checkpoints")

@@ -20,13 +20,14 @@ import yaml
 from ompo_ros.control.collector import Collector, CollectorPhase
 from ompo_ros.control.episode import PlayedEpisode
 from ompo_ros.control.safety import ArmState
-from ompo_ros.experiments.pretrain import ARMS, node_settings
+from ompo_ros.experiments.pretrain import ARMS
+from ompo_ros.experiments.settings import node_settings
 from ompo_ros.learning import ALGORITHMS, Agent, Config, make_agent
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.learning.pretrained import load_networks
 from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.recording.warm_start import recorded_demonstrations, recorded_transitions
-from ompo_ros.resources import resource_path
+from ompo_ros.resources import networks_name, resource_path
 from ompo_ros.sim.belief import Belief, coordinates
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.panda import PandaVectorEnv
@@ -106,7 +107,7 @@ class Sources:
         self._collection = Collection(env, seed)
 
     def recall(self, recorded: Transitions) -> None:
-        """Let the belief know of a recorded transition's target."""
+        """Add recorded steps of the target to the belief."""
         if self.belief is not None and recorded.origin is not Origin.SOURCE:
             self.belief.observe(recorded)
 
@@ -157,11 +158,6 @@ def rehearse(rig: Rig, agent: Agent, sources: Sources, pacing: Pacing, keep: Kee
         yield seen[Origin.TARGET]
 
 
-def networks_of(task: str) -> str:
-    """The shipped networks of a task."""
-    return f"models/policies/panda_{task}.safetensors"
-
-
 def make_rehearsal(
     config: Config,
     pretrained: str,
@@ -194,7 +190,7 @@ def main() -> None:
     config = Config.from_dict({**settings["learning"], "algorithm": arguments.algorithm, **chosen})
     rig, agent, sources = make_rehearsal(
         config,
-        arguments.pretrained or networks_of(arguments.task),
+        arguments.pretrained or networks_name(arguments.task),
         arguments.simulator,
         arguments.domain,
         belief=arguments.belief,

@@ -9,7 +9,7 @@ from pathlib import Path
 from ompo_ros.launching.arguments import InvalidArgument
 from ompo_ros.launching.franka import check_franka
 from ompo_ros.launching.parameter_file import InvalidParameterFile, ParameterFile
-from ompo_ros.resources import resource_path
+from ompo_ros.resources import networks_name, resource_path
 from ompo_ros.task.config_file import ConfigFileError
 from ompo_ros.task.robot import load_robot
 
@@ -28,7 +28,7 @@ def pretrained_networks(values: Mapping[str, str]) -> str:
     """The file of the networks to start from; empty for none."""
     name = values["pretrained"]
     if name == "auto":
-        name = f"models/policies/panda_{values['task']}.safetensors"
+        name = networks_name(values["task"])
     if name == "none":
         return ""
     if Path(name).expanduser().is_file():

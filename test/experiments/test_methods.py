@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from ompo_ros.experiments.methods import DRIFTING, METHODS, PARTS, Protocol
-from ompo_ros.experiments.pretrain import node_settings
+from ompo_ros.experiments.settings import node_settings
 
 OWN = {
     "algorithm",  # the update rule

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ompo_ros.control.collector import Collector
-from ompo_ros.experiments.gaps import shipped_agent
 from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, Sources, rehearse
+from ompo_ros.experiments.settings import shipped_agent
 from ompo_ros.learning import Config, make_agent
 from ompo_ros.learning.pacing import Pacing
 from ompo_ros.sim.belief import Belief
