@@ -77,7 +77,7 @@ setup(
     extras_require=EXTRAS,
     zip_safe=False,
     maintainer="ompo_ros maintainers",
-    maintainer_email="maintainers@users.noreply.a-seed-c8f021cf.example",
+    maintainer_email="maintainers@ompo-ros.example",
     description="Online off-dynamics policy adaptation (OMPO) for robot arms, as ROS 2 nodes.",
     license="Apache-2.0",
     entry_points={

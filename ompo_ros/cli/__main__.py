@@ -8,6 +8,7 @@ import sys
 from typing import NoReturn
 
 from ompo_ros.cli import arm, policy, recording, status
+from ompo_ros.cli.exits import run
 from ompo_ros.spelling import meant
 
 _CHOICE = re.compile(r"argument (.*): invalid choice: '(.*)' \(choose from (.*)\)")
@@ -31,7 +32,7 @@ def main() -> None:
     arm.add_parsers(commands)
     status.add_parser(commands)
     recording.add_parser(commands)
-    sys.exit(policy.run(parser.parse_args()))
+    sys.exit(run(parser.parse_args()))
 
 
 if __name__ == "__main__":

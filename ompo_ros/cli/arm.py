@@ -9,10 +9,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from ompo_ros.cli.exits import DONE, REFUSED, warn
 from ompo_ros.signing import VARIABLE, new_key
 
 ARM_NODES = ("policy_controller", "target_collector")
-DONE, REFUSED = 0, 1
 
 
 def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -61,7 +61,7 @@ def _send_goal(arguments: argparse.Namespace) -> int:
             print(line, flush=True)
             missed = " missed: " in line or line.startswith(STANDS)
     except RefusedGoal as refusal:
-        print(f"ompo: {refusal}", file=sys.stderr)
+        warn(str(refusal))
         return REFUSED
     return REFUSED if missed else DONE
 

@@ -6,23 +6,20 @@ Exit codes: 0 done, 1 the policy or the request is refused, 2 wrong usage, 3 no 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import onnx
 
+from ompo_ros.cli.exits import DONE, warn
 from ompo_ros.cli.policy_store import FolderStore, PolicyStore
 from ompo_ros.cli.tables import print_table
 from ompo_ros.policy.artifact import CheckedPolicy, policy_bytes, read_policy
-from ompo_ros.policy.errors import RefusedPolicy, RegistryError
 from ompo_ros.policy.graph import check_parity, random_observations
 from ompo_ros.policy.records import plain
 from ompo_ros.policy.registry_state import CHANNELS, STABLE
 from ompo_ros.policy.runtime import PolicyRuntime
-
-DONE, REFUSED, USAGE, NO_SERVER = range(4)
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -56,16 +53,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         place = verb.add_mutually_exclusive_group()
         place.add_argument("--registry", type=Path, help="a registry's folder that no server uses")
         place.add_argument("--namespace", default="/ompo", help="of the running server (default: /ompo)")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen verb; what is refused becomes a sentence and an exit code."""
-    try:
-        code: int = arguments.run(arguments)
-    except (RefusedPolicy, RegistryError, OSError) as error:
-        _warn(str(error))
-        return NO_SERVER if isinstance(error, ConnectionError) else REFUSED
-    return code
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
@@ -147,7 +134,7 @@ def _list(arguments: argparse.Namespace) -> int:
         for row in store.listing()
     ]
     for warning in store.warnings:
-        _warn(warning)
+        warn(warning)
     print_table([("version", "registered", "channels", "success", "SHA-256", "note"), *rows])
     return DONE
 
@@ -156,7 +143,7 @@ def _activate(arguments: argparse.Namespace) -> int:
     store = _store(arguments)
     print(plain(store.activate(arguments.channel, arguments.version, arguments.reason, pin=arguments.pin)))
     for warning in store.warnings:
-        _warn(warning)
+        warn(warning)
     return DONE
 
 
@@ -184,7 +171,3 @@ def _version(text: str) -> int:
 
 def _date(stamp: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(stamp))
-
-
-def _warn(text: str) -> None:
-    print(f"ompo: {plain(text)}", file=sys.stderr)

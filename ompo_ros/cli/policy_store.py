@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from ompo_ros.policy.errors import RegistryError
 from ompo_ros.policy.registry import ListedPolicy, Registry
 
 
@@ -38,9 +37,7 @@ class FolderStore:
         registry = Registry(self._folder, keep=max(1, kept))  # a user's move deletes nothing
         self.warnings = registry.warnings
         try:
-            version = version or registry.former(channel)
-            if not version:
-                raise RegistryError(f"{channel} has no earlier policy to go back to")
+            version = registry.asked_for(channel, version)
             previous = registry.move(channel, version, reason, pin=pin)
         finally:
             registry.close()

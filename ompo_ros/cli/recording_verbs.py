@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter, defaultdict
 
+from ompo_ros.cli.exits import DONE, REFUSED, warn
 from ompo_ros.policy.records import plain
 from ompo_ros.recording import Recording, UnusableRecording, recording_files
 from ompo_ros.recording.batches import KIND, batch_from_bytes
@@ -18,7 +18,6 @@ from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData
 
-DONE, REFUSED = 0, 1
 Recordings = list[Recording]
 
 
@@ -29,11 +28,11 @@ def run(arguments: argparse.Namespace) -> int:
         recordings = [Recording(file) for path in arguments.paths for file in recording_files(path)]
         code = verb(arguments, recordings)
     except UnusableRecording as error:
-        _warn(str(error))
+        warn(str(error))
         return REFUSED
     for recording in recordings:
         if recording.damage:
-            _warn(f"{recording.path}: {recording.damage}")
+            warn(f"{recording.path}: {recording.damage}")
     return code
 
 
@@ -84,7 +83,7 @@ def _replay(arguments: argparse.Namespace, recordings: Recordings) -> int:
     try:
         print(f"{replay.play()} messages played")
     except NotAlone as error:
-        _warn(str(error))
+        warn(str(error))
         return REFUSED
     except KeyboardInterrupt:
         print("stopped")
@@ -121,7 +120,3 @@ def _picture(arguments: argparse.Namespace, recordings: Recordings) -> int:
         raise UnusableRecording(str(error)) from error
     print(f"{arguments.out}: {frames} frames, {arguments.out.stat().st_size // 1024} kB")
     return DONE
-
-
-def _warn(text: str) -> None:
-    print(f"ompo: {plain(text)}", file=sys.stderr)

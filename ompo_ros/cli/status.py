@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ompo_ros.cli.exits import DONE
 from ompo_ros.cli.tables import print_table
 from ompo_ros.policy.registry import ListedPolicy
 from ompo_ros.policy.registry_state import CHANNELS
@@ -33,7 +34,7 @@ def _status(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise ConnectionError(f"no ROS 2 here to look at a graph ({error})") from error
     print_table(rows_of(Observer(arguments.namespace).look()))
-    return 0
+    return DONE
 
 
 def rows_of(view: GraphView) -> list[Row]:

@@ -77,7 +77,7 @@ class Agent(ABC):
         )
 
     def compile(self) -> None:
-        """Compile the networks' passes if the settings ask for it."""
+        """Compile the networks' passes."""
         for module, inputs in ((self.critic, self.obs_dim + self.act_dim), (self.actor, self.obs_dim)):
             compiled(module, torch.zeros(self.config.batch_size, inputs, device=self.device))
 

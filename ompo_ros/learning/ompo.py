@@ -12,7 +12,7 @@ from ompo_ros.learning.replay import effective_sample_size
 
 
 class OMPO(Agent):
-    """max over π, min over Q of (1 - γ) E[Q(s0, a0)] + α E_{D_G}[f*(Ψ / α)], with Ψ = r ± R + γ Q(s', a') - Q(s, a)."""
+    """max over π, min over Q of (1-γ) E[Q(s0, a0)] + α E_{D_G}[f*(Ψ / α)], with Ψ = r ± c R + γ Q(s', a') - Q(s, a)."""
 
     def __init__(self, config: Config, obs_dim: int, act_dim: int, seed: int, device: torch.device) -> None:
         super().__init__(config, obs_dim, act_dim, seed, device)

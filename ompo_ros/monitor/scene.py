@@ -74,7 +74,6 @@ class ArmScene:
         self._ghost.root.visible = False
         self._goal = scene.add_icosphere("/goal", radius=SUCCESS_DISTANCE, color=_GOAL, opacity=0.35, visible=False)
         scene.add_icosphere("/goal/centre", radius=0.012, color=_GOAL)
-        self._asked = scene.add_icosphere("/asked", radius=0.016, color=_GHOST, visible=False)
         self._cube = scene.add_box("/cube", dimensions=3 * (2 * CUBE_HALF,), color=(230, 130, 30), visible=False)
         self._trail: deque[FloatArray] = deque([end_effector_position(robot.home)] * (_TRACE + 1), maxlen=_TRACE + 1)
         fade = np.linspace(0.1, 1.0, _TRACE)[:, None, None]
@@ -113,11 +112,6 @@ class ArmScene:
     def show_goal(self, goal: FloatArray) -> None:
         """Show the place (3,) that the arm, or its cube, is to reach; the sphere is where it has."""
         self._goal.position, self._goal.visible = goal, True
-        self._asked.visible = False
-
-    def show_asked(self, goal: FloatArray) -> None:
-        """Show a goal (3,) that was asked for and is not yet taken."""
-        self._asked.position, self._asked.visible = goal, True
 
     def show_cube(self, cube: FloatArray) -> None:
         """Show the cube (3,)."""

@@ -63,7 +63,7 @@ class PolicyKeeper:
 
     def accept(self, actor: Actor, *, version: int, stamp: float, training: Training) -> CheckedPolicy:
         """Export and prove an actor, register it and move `latest` to it."""
-        known = next((entry for entry in self.registry.entries if entry.version == version), None)
+        known = self.registry.find(version)
         if known and known.weights_sha256 == actor.sha256 and version not in self.registry.damaged:
             return self.registry.load(version)  # sent again, perhaps because this server was restarted
         policy = make_policy(
@@ -76,9 +76,7 @@ class PolicyKeeper:
 
     def activate(self, channel: str, version: int, reason: str, *, pin: bool) -> int:
         """Do as a user says; version 0 is the one before. Gives what the channel held."""
-        version = version or self.registry.former(channel)
-        if not version:
-            raise RegistryError(f"{channel} has no earlier policy to go back to")
+        version = self.registry.asked_for(channel, version)
         previous = self.registry.move(channel, version, reason or "asked for by a user", pin=pin)
         if channel == STABLE:
             self._running.clear()

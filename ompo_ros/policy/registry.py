@@ -109,6 +109,16 @@ class Registry:
         formers = self._state.formers(_known(channel))
         return next((version for version in formers if not self.problem(version)), 0)
 
+    def asked_for(self, channel: str, version: int) -> int:
+        """The version a user means; 0 is the one before."""
+        if not (meant := version or self.former(channel)):
+            raise RegistryError(f"{channel} has no earlier policy to go back to")
+        return meant
+
+    def find(self, version: int) -> Entry | None:
+        """The entry of a version, None if it is not kept."""
+        return self._state.find(version)
+
     def problem(self, version: int) -> str:
         """What keeps a policy from being used, empty for nothing."""
         if version in self.damaged:

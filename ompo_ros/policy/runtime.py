@@ -13,7 +13,7 @@ import numpy as np
 from ompo_ros.policy.artifact import CheckedPolicy, read_policy
 from ompo_ros.policy.errors import ContractMismatch, RefusedPolicy
 from ompo_ros.policy.graph import Engine
-from ompo_ros.task.contract import Contract
+from ompo_ros.task.contract import Contract, first_difference
 from ompo_ros.transitions import Float32Array, InvalidData
 
 # What a robot must fulfil; rewards and episode lengths matter to learning only.
@@ -79,22 +79,8 @@ class PolicyRuntime:
 
 def require_contract(policy: CheckedPolicy, contract: Contract) -> None:
     """Refuse a policy made for another robot, other joints or signals, another order, scale or rate."""
-    for field in ROBOT_FIELDS:
-        made_for, here = getattr(policy.manifest.contract, field), getattr(contract, field)
-        if made_for != here:
-            raise ContractMismatch(
-                f"policy {policy.version} was made for another {field}: {_difference(made_for, here)}"
-            )
-
-
-def _difference(made_for: object, here: object) -> str:
-    """The first place where two contracts' fields part."""
-    if isinstance(made_for, tuple) and isinstance(here, tuple):
-        if len(made_for) != len(here):
-            return f"{len(made_for)} entries, here {len(here)}"
-        place = next(i for i, pair in enumerate(zip(made_for, here, strict=True)) if pair[0] != pair[1])
-        return f"entry {place} is {made_for[place]}, here {here[place]}"
-    return f"{made_for}, here {here}"
+    if difference := first_difference(policy.manifest.contract, contract, ROBOT_FIELDS):
+        raise ContractMismatch(f"policy {policy.version} was not made for this arm: {difference}")
 
 
 # -- swapping -------------------------------------------------------------------------------------------------------

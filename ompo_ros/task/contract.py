@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -86,16 +87,19 @@ class Contract:
             raise ValueError(f"not a contract: {error}") from error
 
 
-def first_difference(theirs: Contract, ours: Contract) -> str:
-    """Where two contracts part first, or empty."""
-    for field in fields(Contract):
-        found, wanted = getattr(theirs, field.name), getattr(ours, field.name)
+FIELDS: Final = tuple(field.name for field in fields(Contract))
+
+
+def first_difference(theirs: Contract, ours: Contract, among: Sequence[str] = FIELDS) -> str:
+    """Where two contracts part first among some of their fields, or empty."""
+    for name in among:
+        found, wanted = getattr(theirs, name), getattr(ours, name)
         if found == wanted:
             continue
         if isinstance(wanted, tuple) and len(found) != len(wanted):
-            return f"{field.name} has {len(found)} entries instead of {len(wanted)}"
+            return f"{name} has {len(found)} entries instead of {len(wanted)}"
         if isinstance(wanted, tuple):
             place = next(i for i, (a, b) in enumerate(zip(found, wanted, strict=True)) if a != b)
-            return f"{field.name}[{place}] is {found[place]!r} instead of {wanted[place]!r}"
-        return f"{field.name} is {found!r} instead of {wanted!r}"
+            return f"{name}[{place}] is {found[place]!r} instead of {wanted[place]!r}"
+        return f"{name} is {found!r} instead of {wanted!r}"
     return ""

@@ -41,7 +41,7 @@ def test_a_file_is_found_and_a_missing_one_refused(tmp_path, monkeypatch):
     assert deployment_of(chosen(policy="mine.onnx")).policy == str(tmp_path / "mine.onnx")
     with pytest.raises(RuntimeError, match=r"there is no .*other\.onnx"):
         deployment_of(chosen(policy="other.onnx"))
-    with pytest.raises(RuntimeError, match=r"mine\.onnx cannot be run: policy 4 .* another robot: panda, here fr3"):
+    with pytest.raises(RuntimeError, match=r"mine\.onnx cannot be run: policy 4 .*: robot is 'panda' instead of 'fr3'"):
         deployment_of(chosen(policy="mine.onnx", robot="fr3"))
     (tmp_path / "text.onnx").write_text("no policy")
     with pytest.raises(RuntimeError, match=r"text\.onnx cannot be run: "):
@@ -66,5 +66,5 @@ def test_a_run_is_taken_for_its_policies_and_one_without_a_stable_policy_says_ho
     registry.move(STABLE, 4, "good enough")
     registry.close()
     assert deployment_of(chosen(registry_dir=run_dir / "policies")).registry_dir == str(run_dir / "policies")
-    with pytest.raises(RuntimeError, match=r"stable policy of .* cannot be run: policy 4 was made for another robot"):
+    with pytest.raises(RuntimeError, match=r"stable policy of .* cannot be run: policy 4 was not made for this arm"):
         deployment_of(chosen(registry_dir=run_dir / "policies", robot="fr3"))

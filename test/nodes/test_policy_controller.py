@@ -232,7 +232,7 @@ def test_a_dry_run_does_all_but_command(lab):
         ("missing", "No such file"),
         ("garbage", "ONNX"),
         ("pipe", "is not a regular file"),
-        ("another robot's", "made for another robot: fr3, here panda"),
+        ("another robot's", "not made for this arm: robot is 'fr3' instead of 'panda'"),
     ],
 )
 def test_a_file_that_cannot_be_run_is_refused_with_a_sentence(make, tmp_path, wrong, said):

@@ -24,9 +24,9 @@ def test_a_shipped_preset_runs_what_is_made_for_it(name):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"control_rate": 50.0}, "another control_rate: 25.0, here 50.0"),
-        ({"joint_names": tuple(reversed(load_robot("panda").joint_names))}, "another joint_names: entry 0"),
-        ({"joint_names": load_robot("fr3").joint_names}, "another robot: panda, here fr3"),
+        ({"control_rate": 50.0}, "control_rate is 25.0 instead of 50.0"),
+        ({"joint_names": tuple(reversed(load_robot("panda").joint_names))}, r"joint_names\[0\] is"),
+        ({"joint_names": load_robot("fr3").joint_names}, "robot is 'panda' instead of 'fr3'"),
     ],
     ids=["rate", "order", "robot"],
 )

@@ -108,7 +108,7 @@ def test_observations_of_another_shape_are_refused(policy, shape):
     ids=lambda change: next(iter(change)),
 )
 def test_another_robot_is_refused_before_the_first_action(policy, change):
-    with pytest.raises(errors.ContractMismatch, match=f"another {next(iter(change))}: "):
+    with pytest.raises(errors.ContractMismatch, match=f"not made for this arm: {next(iter(change))}"):
         PolicyRuntime(policy.onnx, dataclasses.replace(REACH, **change))
 
 

@@ -43,7 +43,7 @@ def standing_policies(run_dir: Path) -> list[Standing]:
         return []
     found = []
     for channel in CHANNELS:
-        entry = _entry(registry, registry.active(channel))
+        entry = registry.standing(channel)
         if entry is not None and _is_whole(run_dir, entry):
             found.append(Standing(channel, entry.version, entry.weights_sha256, entry.file_name))
     return found
@@ -69,10 +69,6 @@ def _registry(run_dir: Path) -> Registry | None:
         return Registry(run_dir / "policies", read_only=True)
     except (RuntimeError, OSError):
         return None
-
-
-def _entry(registry: Registry, version: int) -> Entry | None:
-    return next((entry for entry in registry.entries if entry.version == version), None)
 
 
 def _is_whole(run_dir: Path, entry: Entry) -> bool:

@@ -22,7 +22,7 @@ Episodes = Sequence[tuple[bool, float]]  # success and return
 
 
 class EvaluationClient:
-    """One evaluation at a time; `then` gets the episodes, or None if some of them failed."""
+    """One evaluation at a time; `then` gets the episodes, or None if not all were played."""
 
     def __init__(self, node: Node, run_id: str) -> None:
         self._node = node

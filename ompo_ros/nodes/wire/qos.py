@@ -1,4 +1,4 @@
-"""The graph's four qualities of service."""
+"""The graph's qualities of service."""
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 

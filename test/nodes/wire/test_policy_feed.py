@@ -82,5 +82,5 @@ def test_a_single_policy_is_loaded_while_the_loop_rests_one_after_the_other(prob
 def test_a_single_policy_that_cannot_be_run_says_why(probe, loader):
     loaded = loader.load(message(make(4, contract=Task("reach", "dense").on(load_robot("fr3")))))
     probe.spin_until(lambda: loader.pause() or loaded.done())
-    with pytest.raises(ContractMismatch, match="made for another robot"):
+    with pytest.raises(ContractMismatch, match="not made for this arm: robot is"):
         loaded.result()
