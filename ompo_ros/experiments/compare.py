@@ -36,7 +36,7 @@ from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.learning.metrics import Metrics
 from ompo_ros.resources import networks_name
-from ompo_ros.sim.gaps import WANTED, benchmark, kind_of, task_of
+from ompo_ros.sim.gaps import WANTED, Gap, benchmark, kind_of, task_of
 from ompo_ros.sim.stand_in import SIMULATORS
 from ompo_ros.transitions import Origin
 
@@ -44,30 +44,19 @@ _KILLED = "its process was killed, perhaps for want of memory"
 BENCHMARK = "benchmark"  # the benchmark of ompo_ros.sim.gaps
 
 
-@dataclass(frozen=True)
-class Gap:
-    """A target: a simulator and a domain file."""
-
-    simulator: str
-    domain: str
-
-    @classmethod
-    def of(cls, text: str) -> Gap:
-        """Read `simulator:domain`, or a domain alone for panda-gym's arm."""
-        simulator, _, domain = text.rpartition(":")
-        if simulator and simulator not in SIMULATORS:
-            raise argparse.ArgumentTypeError(f"{simulator} is not a simulator: choose {', '.join(SIMULATORS)}")
-        return cls(simulator or SIMULATORS[0], domain)
-
-    def __str__(self) -> str:
-        return f"{self.simulator}:{self.domain}"
+def gap_of(text: str) -> Gap:
+    """Read `simulator:domain`, or a domain alone for panda-gym's arm."""
+    simulator, _, domain = text.rpartition(":")
+    if simulator and simulator not in SIMULATORS:
+        raise argparse.ArgumentTypeError(f"{simulator} is not a simulator: choose {', '.join(SIMULATORS)}")
+    return Gap(simulator or SIMULATORS[0], domain)
 
 
 def gaps_of(text: str) -> list[Gap]:
     """One gap, or those of the benchmark: all, or of one kind."""
     if text in (BENCHMARK, *WANTED):
-        return [Gap(gap.simulator, gap.domain) for gap in benchmark() if text in (BENCHMARK, gap.kind)]
-    return [Gap.of(text)]
+        return [gap for gap in benchmark() if text in (BENCHMARK, gap.kind)]
+    return [gap_of(text)]
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ class Job:
 def play(job: Job) -> list[Point]:
     """Rehearse one run, with an evaluation at every point of the protocol."""
     method, protocol, begun = METHODS[job.method], job.protocol, time.process_time()
-    task = task_of(kind_of(job.gap.domain))
+    task = task_of(job.gap.kind)
     rig, agent, sources = make_rehearsal(
         method.config(task),
         networks_name(task),

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.experiments.compare import Gap, Job, compare, point_of
+from ompo_ros.experiments.compare import Job, compare, gap_of, point_of
 from ompo_ros.experiments.comparison import Point, read, runs
 from ompo_ros.experiments.comparison_figure import figure
 from ompo_ros.experiments.comparison_tables import markdown
@@ -27,6 +27,7 @@ from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, make_rehear
 from ompo_ros.files import write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.resources import networks_name
+from ompo_ros.sim.gaps import Gap
 from ompo_ros.task.tasks import EPISODE_STEPS, Float32Array
 
 BLOCK: Final = 10  # episodes of a row
@@ -115,7 +116,7 @@ def report(path: Path) -> str:
 def main() -> None:
     """Make the runs that are missing, then report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gap", type=Gap.of, default=Gap("mujoco", "drifting"), metavar="[SIMULATOR:]DOMAIN")
+    parser.add_argument("--gap", type=gap_of, default=Gap("mujoco", "drifting"), metavar="[SIMULATOR:]DOMAIN")
     parser.add_argument("--methods", nargs="+", choices=DRIFTING, default=list(DRIFTING))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--episodes", type=int, default=300)

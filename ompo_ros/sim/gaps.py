@@ -68,16 +68,18 @@ _BEYOND: Final = {
 
 @dataclass(frozen=True)
 class Gap:
-    """A target of the benchmark: a simulator and its hidden domain file."""
+    """A target: a simulator, and a domain file by a name that `load_domain` accepts."""
 
-    name: str
-    kind: str  # of `WANTED`
     simulator: str
+    domain: str
 
     @property
-    def domain(self) -> str:
-        """The name that `load_domain` accepts."""
-        return f"gaps/{self.name}"
+    def kind(self) -> str | None:
+        """That of a gap of the benchmark."""
+        return kind_of(self.domain)
+
+    def __str__(self) -> str:
+        return f"{self.simulator}:{self.domain}"
 
 
 def kind_of(domain: str) -> str | None:
@@ -122,7 +124,7 @@ def read_record(folder: Path) -> list[dict[str, str]]:
 def benchmark() -> list[Gap]:
     """The gaps found so far that count."""
     return [
-        Gap(f"{row['kind']}_{row['index']}", row["kind"], row["simulator"])
+        Gap(row["simulator"], f"gaps/{row['kind']}_{row['index']}")
         for row in read_record(resource_path(FOLDER))
         if row["counts"] == "yes"
     ]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from waiting import wait_until
 
-from ompo_ros.experiments.compare import Gap, Job, compare, missing, play, report
+from ompo_ros.experiments.compare import Job, compare, gap_of, missing, play, report
 from ompo_ros.experiments.comparison import (
     ENOUGH,
     Point,
@@ -30,6 +30,7 @@ from ompo_ros.experiments.comparison import (
 )
 from ompo_ros.experiments.comparison_tables import methods_table, parts_table, shared_table
 from ompo_ros.experiments.methods import Protocol
+from ompo_ros.sim.gaps import Gap
 
 PROTOCOL = Protocol(1.0, 1.0, 100, points=(50, 100), reported=(50, 100), episodes=1, fewer_episodes=1)
 
@@ -55,7 +56,7 @@ def test_rows_are_read_as_they_were_written_and_a_cut_one_is_left_out(tmp_path):
 
 def test_only_runs_that_are_missing_are_made(tmp_path):
     path = tmp_path / "rows.csv"
-    jobs = [Job(Gap.of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
+    jobs = [Job(gap_of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
     append(path, [point(100, 1.0, seed=1, update_to_data=1.0, source_ratio=1.0)])
     assert [job.seed for job in missing(jobs, path)] == [0, 2]
 
@@ -71,7 +72,7 @@ def run_or_die(path, job):
 
 def test_rows_are_kept_as_soon_as_they_come_and_a_killed_run_costs_no_other(tmp_path, capsys):
     path = tmp_path / "rows.csv"
-    jobs = [Job(Gap.of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
+    jobs = [Job(gap_of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
     compare(jobs, path, 2, functools.partial(run_or_die, path))
     assert [each.seed for each in read(path)] == [2, 0]
     assert "sac seed 1 failed: its process was killed" in capsys.readouterr().err
@@ -84,7 +85,7 @@ def test_runs_of_another_protocol_are_not_mixed_in(tmp_path, other):
     fields = {"update_to_data": 1.0, "source_ratio": 1.0, "target_steps": 100, **other}
     append(path, [dataclasses.replace(point(100, 1.0), **fields)])
     with pytest.raises(ValueError, match="choose another --out"):
-        missing([Job(Gap.of("mujoco:creeping"), "sac", 0, PROTOCOL)], path)
+        missing([Job(gap_of("mujoco:creeping"), "sac", 0, PROTOCOL)], path)
 
 
 def test_a_run_is_evaluated_at_every_point_and_says_what_it_cost():
@@ -270,7 +271,7 @@ def test_students_interval_misses_the_truth_once_in_twenty():
 
 
 def test_a_gap_is_a_simulator_and_a_domain():
-    assert str(Gap.of("creeping")) == "panda_gym:creeping"
-    assert Gap.of("mujoco:a/b.yaml") == Gap("mujoco", "a/b.yaml")
+    assert str(gap_of("creeping")) == "panda_gym:creeping"
+    assert gap_of("mujoco:a/b.yaml") == Gap("mujoco", "a/b.yaml")
     with pytest.raises(Exception, match="not a simulator"):
-        Gap.of("gazebo:creeping")
+        gap_of("gazebo:creeping")

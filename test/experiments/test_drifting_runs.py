@@ -5,9 +5,10 @@ import math
 import pytest
 from test_compare import point
 
-from ompo_ros.experiments.compare import Gap, Job
+from ompo_ros.experiments.compare import Job
 from ompo_ros.experiments.drift import BLOCK, follow, recovery, table
 from ompo_ros.experiments.methods import Protocol
+from ompo_ros.sim.gaps import Gap
 
 PROTOCOL = Protocol(0.2, 1.0, 100, points=(BLOCK * 50,))
 

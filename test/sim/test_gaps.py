@@ -35,7 +35,7 @@ def test_a_drawn_arm_survives_its_file_and_moves(kind, tmp_path):
 
 def test_every_gap_that_counts_is_kept_as_it_was_drawn():
     for gap in gaps.benchmark():
-        kind, index = gap.name.rsplit("_", 1)
+        kind, index = gap.domain.removeprefix("gaps/").rsplit("_", 1)
         assert load_domain(gap.domain) == gaps.draw_gap(kind, int(index))
         assert gap.simulator == gaps.simulator_of(int(index))
 
