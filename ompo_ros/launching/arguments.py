@@ -65,12 +65,8 @@ ARGUMENTS = {
     "driver": Argument("", "Which of the preset's drivers to use. Empty: the preset's default."),
     "robot_namespace": Argument("auto", "Where the robot's topics are. auto: / for real, else the nodes' own."),
     "speed_scale": Argument("1.0", "Share of the preset's velocity limits to use, up to 1."),
-    "setting": Argument(
-        "domain_adaptation",
-        "Which of the paper's settings.",
-        ("domain_adaptation", "stationary", "non_stationary"),
-    ),
-    "algorithm": Argument("ompo", "Update rule.", ("ompo", "sac", "td3", "algaedice", "darc")),
+    "setting": Argument("domain_adaptation", "Which of the paper's settings.", _choices("learner", "learning.setting")),
+    "algorithm": Argument("ompo", "Update rule.", _choices("learner", "learning.algorithm")),
     "pretrained": Argument(
         "auto", "Networks to start from, a file. auto: the shipped ones of the task. none: start from scratch."
     ),
