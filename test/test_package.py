@@ -101,6 +101,32 @@ def test_the_policy_extra_alone_runs_an_onnx_policy(tmp_path):
     assert result.stdout.split(maxsplit=2) == ["3", here.tobytes().hex(), "[]\n"]
 
 
+DEPLOY_ON_A_REAL_ARM = """
+import importlib.util
+import sys
+
+sys.modules |= dict.fromkeys(("gymnasium", "mujoco", "torch", "mcap"))  # as if they were not installed
+
+from launch import LaunchContext
+from ompo_ros.launching.arguments import ARGUMENTS
+
+spec = importlib.util.spec_from_file_location("deploy", sys.argv[1])
+deploy = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(deploy)
+deploy.generate_launch_description()
+context = LaunchContext()
+context.launch_configurations.update({name: argument.default for name, argument in ARGUMENTS.items()})
+context.launch_configurations.update({"target": "real", "params_file": ""})
+print(len(deploy.start(context)))
+"""
+
+
+def test_deploying_on_a_real_arm_needs_no_simulator():
+    launch_file = ROOT / "launch" / "deploy.launch.py"
+    result = subprocess.run([sys.executable, "-c", DEPLOY_ON_A_REAL_ARM, launch_file], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, "3\n"), result.stderr  # a line, the driver's part, the controller
+
+
 @pytest.mark.parametrize("folder", [ROOT, ROOT / "ompo_msgs"])
 def test_a_package_holds_the_licence_it_names(folder):
     licence = ElementTree.parse(folder / "package.xml").getroot().find("license")

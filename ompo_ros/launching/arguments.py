@@ -24,6 +24,14 @@ _FORMS = {  # arguments that are no number and have no list of choices, each wit
     "namespace": (re.compile(r"/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?"), "use letters, digits and _, no digit first"),
     "device": (re.compile(r"auto|cpu|cuda(:\d+)?"), "known: auto, cpu, cuda, cuda:N"),
 }
+
+
+def _choices(node: str, name: str) -> tuple[str, ...]:
+    """What a node's parameter may be: an argument that sets it must allow the same."""
+    return next(item.choices for item in parameters_of(NODES[node]) if item.name == name)
+
+
+SIMULATED = _choices("robot_sim", "simulator")  # targets of robot_sim; the simulators' own module needs gymnasium
 OVER_FCI = ("franka_sim", "fci")  # targets that are driven by the maker's own protocol
 
 
@@ -42,7 +50,7 @@ ARGUMENTS = {
         "auto",
         "The robot: a stand-in; an FR3 by fci_driver (fci), or its stand-in (franka_sim); real: behind another driver. "
         "auto: panda_gym where PyBullet is installed, else mujoco.",
-        ("auto", "panda_gym", "mujoco", *OVER_FCI, "real"),
+        ("auto", *SIMULATED, *OVER_FCI, "real"),
     ),
     "target_domain": Argument(
         "nominal",
@@ -57,12 +65,8 @@ ARGUMENTS = {
     "driver": Argument("", "Which of the preset's drivers to use. Empty: the preset's default."),
     "robot_namespace": Argument("auto", "Where the robot's topics are. auto: / for real, else the nodes' own."),
     "speed_scale": Argument("1.0", "Share of the preset's velocity limits to use, up to 1."),
-    "setting": Argument(
-        "domain_adaptation",
-        "Which of the paper's settings.",
-        ("domain_adaptation", "stationary", "non_stationary"),
-    ),
-    "algorithm": Argument("ompo", "Update rule.", ("ompo", "sac", "td3", "algaedice", "darc")),
+    "setting": Argument("domain_adaptation", "Which of the paper's settings.", _choices("learner", "learning.setting")),
+    "algorithm": Argument("ompo", "Update rule.", _choices("learner", "learning.algorithm")),
     "pretrained": Argument(
         "auto", "Networks to start from, a file. auto: the shipped ones of the task. none: start from scratch."
     ),

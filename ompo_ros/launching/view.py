@@ -10,8 +10,8 @@ from launch.actions import LogInfo
 from launch.events.process import ProcessExited
 from launch.launch_description_entity import LaunchDescriptionEntity
 
+from ompo_ros.launching.arguments import SIMULATED
 from ompo_ros.launching.nodes import Values, chosen, in_namespace, node, robot_namespace
-from ompo_ros.sim.stand_in import SIMULATORS
 
 ARGUMENTS = ("view", "view_host")
 _PACKAGES = ("viser", "mjviser")
@@ -30,7 +30,7 @@ def page(values: Values) -> list[LaunchDescriptionEntity]:
         **chosen(values, "task", "reward", "robot", "driver"),
         "robot_namespace": robot_namespace(values),
         "host": values["view_host"],
-        "target_domain": values["target_domain"] if values["target"] in SIMULATORS else "",
+        "target_domain": values["target_domain"] if values["target"] in SIMULATED else "",
         "target_steps": int(values.get("target_steps", 0)),
     }
     # What it prints is its address, perhaps with a token: for the screen, not for a file.

@@ -21,6 +21,7 @@ from ompo_ros.nodes.wire.identity import Identity
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.polled import NeverReady
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
+from ompo_ros.nodes.wire.robot_topics import topic_in
 from ompo_ros.nodes.wire.run_end import end_with_run
 from ompo_ros.nodes.wire.run_topics import RunTopic, kind_of, run_topics
 from ompo_ros.policy.artifact import read_policy
@@ -28,6 +29,7 @@ from ompo_ros.policy.errors import RefusedPolicy
 from ompo_ros.recording import RecordingWriter, SizeLimits
 from ompo_ros.recording.definitions import definition
 from ompo_ros.recording.reader import FOLDER
+from ompo_ros.recording.writer import COMMAND_TOPIC
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 
@@ -57,10 +59,11 @@ class Recorder(Node):
         identity = Identity(self, given.run_id)
         robot = load_robot(given.robot, given.driver)
         contract = Task(given.task, given.reward).on(robot)
+        commands = topic_in(given.robot_namespace, robot.driver.command_topic)
         self._policies: set[str] = set()  # checksums of policies whose manifest is written
         self._writer = RecordingWriter(
             Path(given.run_dir).expanduser() / FOLDER,
-            {"run_id": given.run_id, "contract": contract.to_json()},
+            {"run_id": given.run_id, "contract": contract.to_json(), COMMAND_TOPIC: self.resolve_topic_name(commands)},
             SizeLimits(given.split_size * _MB, given.max_size * _MB, given.keep_free * _MB),
             self.get_logger().warning,
         )

@@ -78,7 +78,7 @@ def joint_samples(recordings: Iterable[Recording]) -> Iterator[JointSample]:
     """All valid joint states, in order."""
     for recording in recordings:
         for message in recording.messages():
-            if message.kind != JOINT_STATE:
+            if message.kind != JOINT_STATE or recording.is_command(message):
                 continue
             try:
                 sample = joint_sample(message.data)

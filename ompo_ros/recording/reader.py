@@ -15,11 +15,12 @@ from ompo_ros.recording import batches
 from ompo_ros.recording.batches import Batch, batch_from_bytes
 from ompo_ros.recording.cdr import BrokenMessage
 from ompo_ros.recording.definitions import fields
-from ompo_ros.recording.writer import ABOUT, FORMAT, POLICY, files_in
+from ompo_ros.recording.writer import ABOUT, COMMAND_TOPIC, FORMAT, POLICY, files_in
 from ompo_ros.task.contract import Contract
 from ompo_ros.transitions import InvalidData
 
 FOLDER: Final = "recordings"  # of a run's folder
+_COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
 _LARGEST: Final = 1 << 28  # bytes of a record, and of what a chunk unpacks to
 
 
@@ -94,6 +95,12 @@ class Recording:
             raise UnusableRecording(
                 f"{self.path} has no contract: it is cut at its beginning, or of another program"
             ) from error
+
+    def is_command(self, message: RecordedMessage) -> bool:
+        """Whether it was sent to the arm: known by its topic, since a driver may take joint states."""
+        if COMMAND_TOPIC in self.about:
+            return message.topic == self.about[COMMAND_TOPIC]
+        return message.kind in _COMMANDS
 
     def _note(self, record: Metadata) -> None:
         if record.name == POLICY:

@@ -20,6 +20,7 @@ from ompo_ros.recording.definitions import definition
 
 FORMAT: Final = "1"
 ABOUT: Final = "ompo"  # name of the metadata at the beginning of each file
+COMMAND_TOPIC: Final = "command_topic"  # entry of that metadata
 POLICY: Final = "policy"  # name of the metadata of a policy
 _CHUNK: Final = 1 << 20  # bytes; a chunk is also written when it is larger
 _NAME: Final = re.compile(r"recording-(\d+)\.mcap")

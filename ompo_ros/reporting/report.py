@@ -15,7 +15,19 @@ from ompo_ros.reporting.record import WINDOW, RecordedEvaluation, RunRecord, Sam
 from ompo_ros.reporting.run_folder import REPORT, RunFolder
 from ompo_ros.reporting.verdict import verdict
 
-_ARM = {"task": "reach", "reward": "dense", "robot": "panda", "driver": "", "target": "", "target_domain": "nominal"}
+_NAMESPACE = "ompo"
+_ARM = {  # what leads a deployment to an arm, and how fast it may move: a policy has learned that speed
+    "task": "reach",
+    "reward": "dense",
+    "robot": "panda",
+    "driver": "",
+    "target": "",
+    "robot_ip": "",
+    "target_domain": "nominal",
+    "robot_namespace": "auto",
+    "speed_scale": "1.0",
+    "namespace": _NAMESPACE,
+}
 POINTS = 2000  # of a curve at most: more than the picture shows
 
 
@@ -117,7 +129,7 @@ def _next(record: RunRecord, settings: Mapping[str, object]) -> list[str]:
     if record.judgement.stable:
         lines += ["Run it, from this folder:", "", "```"]
         lines += [f"ros2 launch ompo_ros deploy.launch.py registry_dir:=policies{_same_arm(settings)}"]
-        lines += ["ompo enable", "ompo goal X Y Z"]
+        lines += [f"ompo enable{_to_it(settings)}", f"ompo goal X Y Z{_to_it(settings)}"]
         return [*lines, "```", ""]
     activate = f"`ompo policy activate {record.after.policy_version} --registry policies`"
     return [*lines, f"{activate}, from this folder, makes it stable all the same.", ""]
@@ -126,9 +138,15 @@ def _next(record: RunRecord, settings: Mapping[str, object]) -> list[str]:
 def _same_arm(settings: Mapping[str, object]) -> str:
     """The arguments that lead a deployment to the run's arm, where they are not its defaults."""
     given = {name: settings.get(name, default) for name, default in _ARM.items()}
-    if given["target"] == "real":
+    if given["target"] in ("real", "fci"):
         del given["target_domain"]
     return "".join(f" {name}:={value}" for name, value in given.items() if value != _ARM[name])
+
+
+def _to_it(settings: Mapping[str, object]) -> str:
+    """What leads a call to the deployment, where it is not in the usual namespace."""
+    namespace = str(settings.get("namespace", _NAMESPACE)).strip("/")
+    return "" if namespace == _NAMESPACE else f" --namespace /{namespace}"
 
 
 def _shown(evaluation: RecordedEvaluation | None) -> str:

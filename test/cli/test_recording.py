@@ -116,6 +116,23 @@ def test_a_replay_looks_like_the_run_and_stops_where_an_arm_could_hear_it(run_di
         probe.close()
 
 
+def test_a_driver_that_takes_joint_states_keeps_a_replay_from_playing_too(tmp_path, ros_domain):
+    writer = writer_in(tmp_path, commands="/target_joint")
+    add_episode(writer, 0)
+    command = serialize_message(JointState(position=[0.1] * 7))
+    writer.write("/target_joint", "sensor_msgs/msg/JointState", command, 0, 0)
+    writer.close()
+    probe = Probe()
+    try:
+        heard = probe.listen(JointState, "/target_joint", COMMANDS)
+        refused = ompo("replay", tmp_path)
+        assert refused.returncode == 1
+        assert "probe hears commands on /target_joint and may move an arm" in refused.stderr
+        assert heard == []
+    finally:
+        probe.close()
+
+
 def test_nothing_is_played_beside_a_live_robot(tmp_path, ros_domain):
     run_dir = record(tmp_path, episodes=1).parent
     probe = Probe()

@@ -84,6 +84,16 @@ def test_without_another_setpoint_the_arm_rests_at_the_last_one():
     np.testing.assert_allclose(path[-1], setpoints[8], atol=1e-9)
 
 
+@pytest.mark.parametrize("speed", [0.1, 0.4, 1.0])
+def test_the_arm_begins_to_brake_about_50_ms_after_the_last_setpoint(speed):
+    ticks = np.arange(24)
+    way = np.cumsum(np.minimum(speed, 4.0 * ROBOT.period * ticks)) * ROBOT.period
+    path, _ = played(ROBOT.home + np.outer(way, np.eye(7)[0]), (ticks * PERIOD).tolist(), 23 * PERIOD + 60)
+    since_last = np.diff(path[-61:, 0]) / CYCLE
+    np.testing.assert_allclose(since_last[:40], speed, rtol=0.01)
+    assert since_last[-1] < 0.95 * speed
+
+
 def test_after_lost_cycles_the_motion_goes_on_from_where_the_robot_went():
     setpoints, arrivals = streams()["smooth"]
     path, motion = played(setpoints[:9], arrivals[:9].tolist(), 330)

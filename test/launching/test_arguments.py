@@ -4,7 +4,10 @@ import subprocess
 
 import pytest
 
-from ompo_ros.launching.arguments import ARGUMENTS, InvalidArgument, check_values
+from ompo_ros.launching.arguments import ARGUMENTS, SIMULATED, InvalidArgument, check_values
+from ompo_ros.learning.config import Config
+from ompo_ros.parameters import parameters_of
+from ompo_ros.sim.stand_in import SIMULATORS
 
 
 @pytest.mark.parametrize(
@@ -30,6 +33,16 @@ def test_a_wrong_value_is_refused_by_the_arguments_name(name, value, said):
 
 def test_every_default_is_possible():
     check_values({name: argument.default for name, argument in ARGUMENTS.items()})
+
+
+@pytest.mark.parametrize("name", ["algorithm", "setting"])
+def test_an_argument_allows_all_that_the_learner_can_do(name):
+    for value in next(item.choices for item in parameters_of(Config) if item.name == name):
+        check_values({name: value})
+
+
+def test_the_stand_ins_of_a_launch_are_the_simulators_that_there_are():
+    assert SIMULATED == SIMULATORS
 
 
 @pytest.mark.parametrize(

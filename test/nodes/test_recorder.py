@@ -128,6 +128,7 @@ def test_everything_of_a_run_is_recorded_and_the_recorder_ends_with_it(run):
     assert np.array_equal(next(recording.batches()).transitions.obs, episode(seed=0).obs)
     assert recording.damage == ""
     assert recording.contract == CONTRACT
+    assert recording.about["command_topic"] == COMMAND_TOPIC
     (status,) = run.recorded("/ompo/status")
     assert deserialize_message(status, LearnerStatus).target_steps == 7
     (kept,) = recording.policies

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 import xml.etree.ElementTree as ElementTree
 from fnmatch import fnmatch
 from pathlib import Path
@@ -16,6 +17,12 @@ CONFIG = Path(__file__).parents[2] / "config"
 POLICY = ElementTree.parse(CONFIG / "sros2" / "policy.xml").getroot()
 NODES = ("learner", "policy_server", "source_collector", "target_collector", "policy_controller", "run_manager")
 NODES += ("robot_sim", "transition_monitor", "identifier", "recorder", "monitor")
+MEANT = {  # words of the docs for nodes of this graph
+    "collectors": {"source_collector", "target_collector"},
+    "source_collectors": {"source_collector"},
+    "robot": {"robot_sim"},
+    "tracker": {"robot_sim"},
+}
 QUERIES = {
     ("topics", "publish"): "get_publisher_names_and_types_by_node",
     ("topics", "subscribe"): "get_subscriber_names_and_types_by_node",
@@ -73,6 +80,27 @@ def is_used_here(rule: str) -> bool:
     """Whether a rule is no other driver's, no robot's elsewhere, and no general one."""
     of_others = ("/joint_trajectory", "/commands", "/target_joint", "franka/joint_states")
     return rule.startswith("/ompo/") and not rule.endswith(of_others)
+
+
+def of_the_docs() -> dict[str, tuple[str, str]]:
+    """Topics of the table in docs/architecture.md, by row, with the words for who says and who hears them."""
+    text = (CONFIG.parent / "docs" / "architecture.md").read_text().split("## The graph")[1].split("###")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+    return {cells[0]: tuple(cells[3].split("→")) for cells in rows if re.match(r"(the robot's )?`\w", cells[0])}
+
+
+@pytest.mark.parametrize(("topics", "sides"), of_the_docs().items())
+def test_the_docs_name_who_says_and_who_hears_a_topic(topics, sides):
+    for verb, side in zip(("publish", "subscribe"), sides, strict=True):
+        words = set(re.findall(r"[a-z_]+", side))
+        said = words & set(NODES) | set().union(*(MEANT[word] for word in words & set(MEANT)))
+        does = {
+            name
+            for name in NODES
+            for topic in topics.split("`")[1::2]
+            if f"/ompo/{topic}" in rules_of(name, "topics", verb)
+        }
+        assert said - {"recorder"} == does - {"recorder"}, "the recorder has a row of its own"
 
 
 @pytest.mark.launch(fixture=graph)

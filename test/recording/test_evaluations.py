@@ -32,6 +32,12 @@ def test_an_episode_has_the_posture_of_each_control_period(tmp_path):
     assert (np.diff(episode.positions[:, 0]) > 0.0).all(), "the arm of this recording turns one way in an episode"
 
 
+def test_commands_that_are_joint_states_are_no_postures(tmp_path):
+    folder = evaluated_run(tmp_path, {1: GOALS, 9: GOALS}, explored=1, commands="/target_joint")
+    episode = first_and_last(opened(folder), goals=1).after[0]
+    assert (np.diff(episode.positions[:, 0]) > 0.0).all(), "the commands of this recording stay where they are"
+
+
 def test_a_run_with_one_evaluation_has_no_picture(tmp_path):
     folder = evaluated_run(tmp_path, {1: GOALS}, explored=1)
     with pytest.raises(UnusableRecording, match="needs evaluations before and after the run, 1 of these two"):

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from recordings import CONTRACT, add_episode, episode, record, writer_in
+from recordings import CONTRACT, add_episode, episode, joint_state, record, writer_in
 
 from ompo_ros.recording import Recording, UnusableRecording, recording_files
-from ompo_ros.recording.extract import write_joint_csv, write_npz
+from ompo_ros.recording.extract import JOINT_STATE, write_joint_csv, write_npz
 from ompo_ros.recording.lerobot import write_lerobot
 from ompo_ros.transitions import Origin
 
@@ -41,6 +41,14 @@ def test_csv_holds_every_joint_state(recorded, tmp_path):
     times = [float(row.split(",")[0]) for row in rows]
     assert times == [0.1 * i for i in range(40)] or np.allclose(times, 0.1 * np.arange(40))
     assert rows[7].split(",")[1:8] == ["7.0"] * 7
+
+
+def test_csv_leaves_out_commands_that_are_joint_states(tmp_path):
+    writer = writer_in(tmp_path, commands="/target_joint")
+    add_episode(writer, 0)
+    writer.write("/target_joint", JOINT_STATE, joint_state(0, np.full(7, 0.1)), 0, 0)
+    writer.close()
+    assert write_joint_csv(map(Recording, recording_files(tmp_path)), tmp_path / "out.csv") == 10
 
 
 def test_lerobot_gets_the_targets_episodes_as_a_v3_dataset(recorded, tmp_path):

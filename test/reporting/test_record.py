@@ -2,6 +2,7 @@
 
 import csv
 
+from ompo_ros.launching.arguments import ARGUMENTS
 from ompo_ros.reporting.explanation import explanation
 from ompo_ros.reporting.record import (
     WINDOW,
@@ -68,6 +69,21 @@ def test_the_report_says_in_words_what_the_run_came_to_and_what_to_do_with_it():
     text = report(record, {})
     assert "Policy 9 is not stable: 20/40 episodes succeed." in text
     assert "`ompo policy activate 9 --registry policies`, from this folder, makes it stable all the same." in text
+
+
+def test_the_report_deploys_on_the_arm_of_the_run_at_the_speed_that_was_learned():
+    record = RunRecord(500, after=RecordedEvaluation(9, 38, 40, -1.5), finished=500)
+    record.judgement = Judgement(True, "38/40 episodes succeed")
+    launched = {name: argument.default for name, argument in ARGUMENTS.items()}
+    ours = {**launched, "target": "fci", "robot": "fr3", "robot_ip": "172.16.0.2", "speed_scale": "0.3"}
+    commands = report(record, {**ours, "target_domain": "gaps/expressible_24"}).split("```")[1].split("\n")
+    deploy = "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies"
+    fci = f"{deploy} robot:=fr3 target:=fci robot_ip:=172.16.0.2 speed_scale:=0.3"
+    assert commands[1:-1] == [fci, "ompo enable", "ompo goal X Y Z"]
+    elsewhere = {**launched, "robot": "panda", "target": "real", "robot_namespace": "/left", "namespace": "lab"}
+    commands = report(record, elsewhere).split("```")[1].split("\n")
+    there = f"{deploy} target:=real robot_namespace:=/left namespace:=lab"
+    assert commands[1:-1] == [there, "ompo enable --namespace /lab", "ompo goal X Y Z --namespace /lab"]
 
 
 def test_every_column_of_both_tables_is_explained(tmp_path):

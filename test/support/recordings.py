@@ -5,6 +5,7 @@ import numpy as np
 from ompo_ros.recording import RecordingWriter, SizeLimits
 from ompo_ros.recording.batches import KIND, Batch, batch_to_bytes
 from ompo_ros.recording.cdr import CdrWriter
+from ompo_ros.recording.extract import JOINT_STATE
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import Origin, Transitions
@@ -46,8 +47,11 @@ def joint_state(stamp: int, position) -> bytes:
     return writer.finished()
 
 
-def writer_in(folder, *, run_id="run-a", contract=CONTRACT, limits=ROOMY, warnings=None) -> RecordingWriter:
-    about = {"run_id": run_id, "contract": contract.to_json()}
+def writer_in(
+    folder, *, run_id="run-a", contract=CONTRACT, limits=ROOMY, warnings=None, commands=None
+) -> RecordingWriter:
+    """A writer of a run's files; recorders of earlier versions did not name the topic of commands."""
+    about = {"run_id": run_id, "contract": contract.to_json()} | ({"command_topic": commands} if commands else {})
     return RecordingWriter(folder, about, limits, [].append if warnings is None else warnings.append)
 
 
@@ -59,9 +63,7 @@ def add_episode(writer, number, *, origin=Origin.TARGET, run_id="run-a", second=
     writer.write(f"{topic}/transitions", KIND, batch_to_bytes(batch), begin, begin)
     for i in range(10):
         stamp = begin + i * SECOND // 10
-        writer.write(
-            "/ompo/joint_states", "sensor_msgs/msg/JointState", joint_state(stamp, np.full(7, i)), stamp, stamp
-        )
+        writer.write("/ompo/joint_states", JOINT_STATE, joint_state(stamp, np.full(7, i)), stamp, stamp)
 
 
 def record(folder, episodes=12, **options):
@@ -75,13 +77,16 @@ def record(folder, episodes=12, **options):
     return path
 
 
-def evaluated_run(folder, evaluations, explored, steps=50):
-    """A run that evaluates policies (version: goals) and explores for some episodes between; its folder."""
+def evaluated_run(folder, evaluations, explored, steps=50, commands=None):
+    """A run that evaluates policies (version: goals) and explores for some episodes between; its folder.
+
+    With a topic of `commands`, its driver takes joint states, as CRISP does.
+    """
     from geometry_msgs.msg import Point, PointStamped  # as ROS serializes them
     from ompo_msgs.msg import EpisodeSummary
     from rclpy.serialization import serialize_message
 
-    writer = writer_in(folder / "recordings")
+    writer = writer_in(folder / "recordings", commands=commands)
     home, now = load_robot("panda").home, SECOND
 
     def play(version: int, goal, deterministic: bool) -> None:
@@ -91,7 +96,9 @@ def evaluated_run(folder, evaluations, explored, steps=50):
         for i in range(4 * steps + 1):
             now += SECOND // 100
             state = joint_state(now, home + 0.4 * i / (4 * steps))
-            writer.write("/ompo/joint_states", "sensor_msgs/msg/JointState", state, now, now)
+            writer.write("/ompo/joint_states", JOINT_STATE, state, now, now)
+            if commands:
+                writer.write(commands, JOINT_STATE, joint_state(now, home - 0.4), now, now)
         summary = EpisodeSummary(
             run_id="run-a",
             collector_id="/ompo/target_collector",

@@ -82,7 +82,7 @@ def _wait_for(name: str, is_free: Callable[[], bool]) -> None:
     while not is_free():
         if time.monotonic() > deadline:
             raise NameTaken(
-                f"another node has the name {name}: stop it (a killed one is forgotten within 20 s), "
+                f"another node has the name {name}: stop it (a killed one is forgotten after {LEASE:g} s), "
                 "or give this one another namespace or ROS_DOMAIN_ID"
             )
         time.sleep(_LOOK)

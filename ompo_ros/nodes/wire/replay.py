@@ -19,7 +19,6 @@ from ompo_ros.recording.reader import Recording
 from ompo_ros.resources import resource_path
 
 NAME: Final = "ompo_replay"
-_COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
 _ELSEWHERE: Final = "play it with a ROS_DOMAIN_ID of its own"
 _SETTLE: Final = 5.0  # s for the discovery of robots and runs
 _NAMING: Final = 10.0  # s for the discovery of a node's name
@@ -35,7 +34,13 @@ class Replay:
 
     def __init__(self, recordings: Sequence[Recording], speed: float) -> None:
         self._recordings, self._speed = recordings, speed
-        self._kinds = {message.topic: message.kind for recording in recordings for message in recording.messages()}
+        self._kinds: dict[str, str] = {}
+        self._commands: set[str] = set()  # topics
+        for recording in recordings:
+            for message in recording.messages():
+                self._kinds[message.topic] = message.kind
+                if recording.is_command(message):
+                    self._commands.add(message.topic)
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(resource_path("config/fastdds.xml")))
         rclpy.init()
@@ -75,11 +80,11 @@ class Replay:
             time.sleep(max(0.0, min(due, self._next_look) - now))
 
     def _require_alone(self) -> None:
-        for topic, kind in self._kinds.items():
+        for topic in self._kinds:
             senders = _names(partial(self._node.get_publishers_info_by_topic, topic)) - {NAME}
             if senders and topic != DIAGNOSTICS:
                 raise NotAlone(f"{senders.pop()} publishes {topic}: a robot or a run is here, {_ELSEWHERE}")
-            if kind in _COMMANDS:
+            if topic in self._commands:
                 hearers = _names(partial(self._node.get_subscriptions_info_by_topic, topic))
                 if moving := hearers - ONLOOKERS:
                     raise NotAlone(f"{moving.pop()} hears commands on {topic} and may move an arm, {_ELSEWHERE}")

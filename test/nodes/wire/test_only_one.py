@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE, wait_until
 
+from ompo_ros.nodes.wire.absence import LEASE
 from ompo_ros.nodes.wire.only_one import default_name
 from ompo_ros.resources import resource_path
 
@@ -60,7 +61,7 @@ def test_a_second_node_of_the_same_name_refuses_before_it_is_made(start):
     assert started(elsewhere)
     made, said = second.communicate(timeout=PATIENCE)
     assert (second.returncode, made) == (2, "")
-    assert "another node has the name /ompo/thin_node: stop it" in said
+    assert f"another node has the name /ompo/thin_node: stop it (a killed one is forgotten after {LEASE:g} s)" in said
     assert "Traceback" not in said
     assert first.poll() is None
 
