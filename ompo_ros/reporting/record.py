@@ -67,7 +67,7 @@ class Episode:
     """One row of episodes.csv: an exploration episode on the target, whole or interrupted."""
 
     seconds: float = column("Seconds since exploration began, when the episode ended.")
-    policy_version: int = column("Policy at its last step; 0: random actions.")
+    policy_version: int = column("Policy at its last step.")
     steps: int = column("Steps it took.")
     dropped: int = column("1: interrupted and not learned from, 0: whole.")
     success: int = column("1: ended at the goal, 0: did not.")
