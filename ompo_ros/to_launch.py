@@ -1,4 +1,4 @@
-"""What a node says on its standard output to the launch that started it; all else goes to its log."""
+"""What a node tells the launch that started it, by standard output and exit code; all else goes to its log."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 OVER: Final = "run over"  # the node ends because its run has ended
 PROGRESS: Final = "progress: "  # begins a line that shows how the run goes
+REFUSED: Final = 2  # exit code of a node that cannot work; its last fatal line says why
 _DRAWN: Final = "OMPO_DRAWN_PROGRESS"  # environment variable, set where the launch draws progress on a terminal
 DRAWS: Final = {_DRAWN: "1"}
 

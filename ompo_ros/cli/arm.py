@@ -11,8 +11,7 @@ from pathlib import Path
 
 from ompo_ros.cli.exits import DONE, REFUSED, warn
 from ompo_ros.signing import VARIABLE, new_key
-
-ARM_NODES = ("policy_controller", "target_collector")
+from ompo_ros.words import ARM_NODES
 
 
 def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

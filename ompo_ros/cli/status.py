@@ -12,13 +12,13 @@ from ompo_ros.cli.exits import DONE
 from ompo_ros.cli.tables import print_table
 from ompo_ros.policy.registry import ListedPolicy
 from ompo_ros.policy.registry_state import CHANNELS
+from ompo_ros.words import FILTERED
 
 if TYPE_CHECKING:  # there may be no ROS 2 here
     from ompo_ros.nodes.wire.arm_reports import ArmReport
     from ompo_ros.nodes.wire.graph_view import GraphView
 
 Row = tuple[str, str]
-_FILTERED = "filtered: "  # before the name of what the safety filter did
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -82,7 +82,7 @@ def _arm(name: str, arm: ArmReport) -> list[Row]:
     figures = arm.figures
     rate = f"{figures['actual_rate']} of {figures['target_rate']} Hz"
     late = f"{figures['late_ticks']} of {figures['ticks']} ticks late"
-    changed = [f"{key.removeprefix(_FILTERED)} {value}" for key, value in figures.items() if key.startswith(_FILTERED)]
+    changed = [f"{key.removeprefix(FILTERED)} {value}" for key, value in figures.items() if key.startswith(FILTERED)]
     rows = [
         ("arm", f"{name} on {arm.robot}: {'' if arm.is_well else 'HOLDING, '}{arm.message}"),
         ("control", f"{rate}, {late}, joint states {figures['state_age_ms']} ms old"),

@@ -14,6 +14,7 @@ from ompo_ros.control.safety import ArmState, Reason, SafeCommand, SafetyFilter
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import Robot
 from ompo_ros.task.tasks import Task
+from ompo_ros.words import FILTERED
 
 NO_CUBE: Final[FloatArray] = np.zeros(3)  # for tasks without a cube
 _NO_ARMS_VELOCITY: Final = 10.0  # times the limits
@@ -167,7 +168,7 @@ class Motion:
 
     def figures(self) -> dict[str, int]:
         """How many commands were filtered, and what was changed."""
-        changed = {f"filtered: {reason.value}": count for reason, count in sorted(self.filter.changed.items())}
+        changed = {f"{FILTERED}{reason.value}": count for reason, count in sorted(self.filter.changed.items())}
         return {"filter_calls": self.filter.calls, **changed}
 
 

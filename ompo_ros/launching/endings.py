@@ -14,9 +14,8 @@ from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_entity import LaunchDescriptionEntity
 
 from ompo_ros.launching import screen
-from ompo_ros.to_launch import OVER, PROGRESS
+from ompo_ros.to_launch import OVER, PROGRESS, REFUSED
 
-REFUSED = 2  # exit code of a node that cannot work: it has said why
 Handler = Callable[[ProcessExited, LaunchContext], list[LaunchDescriptionEntity]]
 _FATAL: Final = re.compile(r"\[FATAL\] \[[\d.]+\] \[[^]]*\]: (.+)")
 

@@ -14,6 +14,8 @@ from typing import Final, TextIO
 
 from launch import logging
 
+from ompo_ros.to_launch import REFUSED
+
 _NODES: Final = re.compile(r"\[([\w.]+)-\d+\] \[(\w+)\] \[[\d.]+\] \[[^]]*\]: (.*)")  # a line of a node's log
 _LAUNCHS: Final = re.compile(r"\[(\w+)\] \[([\w.]+?)(?:-\d+)?\]: (.*)", re.DOTALL)
 _DIED: Final = re.compile(r"process has died \[pid \d+, exit code (-?\d+),.*", re.DOTALL)
@@ -24,7 +26,6 @@ _BETWEEN: Final = " | "  # between two figures of a line of progress
 _PRINTED: Final = re.compile(r"\[([\w.]+)-\d+\] (.*)")  # what a node prints
 _COLOURS: Final = {"WARN": 33, "WARNING": 33, "ERROR": 31}
 _CYAN: Final = 36
-_REFUSED: Final = 2  # exit code of a node that said why; that is said last
 
 
 class Screen(io.TextIOBase):
@@ -73,7 +74,7 @@ class Screen(io.TextIOBase):
         if text.startswith(ENDING):
             self._is_ending = True
         if died := _DIED.fullmatch(text):
-            known = self._is_ending or int(died[1]) == _REFUSED
+            known = self._is_ending or int(died[1]) == REFUSED
             return None if known else self._coloured(f"{name} died, exit code {died[1]}", colour)
         return None if text.startswith(_HIDDEN) else self._coloured(text, colour)
 

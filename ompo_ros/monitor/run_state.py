@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ompo_ros.monitor.history import History, Recent
+from ompo_ros.words import FILTERED, LEARNER_STATES
 
 WAITING, TRAINING, PAUSED, FINISHED = range(4)  # the learner's states, as in LearnerStatus
-LEARNER_STATES: Final = ("waiting for data", "learning", "paused", "finished")
 _STATES_SILENT: Final = 2.0  # s without a joint state after which what is shown is old
 _ARM_SILENT: Final = 5.0  # s without a report of the node that moves the arm
 _LEARNER_SILENT: Final = 8.0  # s; it may be writing a checkpoint
 _RATE_WINDOW: Final = 60.0  # s over which the pace of the run is taken
 _EPISODES: Final = 10  # that success and return are averaged over
-_FILTERED: Final = "filtered: "
 
 
 class Learner(NamedTuple):
@@ -128,8 +127,8 @@ class RunState:
         if ticks > 0:
             self.late.add(minutes, 100.0 * self._more(counts, "late_ticks") / ticks)
         for name in counts:
-            if name.startswith(_FILTERED) and calls > 0:
-                curve = self.filtered.setdefault(name.removeprefix(_FILTERED), History(1))
+            if name.startswith(FILTERED) and calls > 0:
+                curve = self.filtered.setdefault(name.removeprefix(FILTERED), History(1))
                 curve.add(minutes, 100.0 * self._more(counts, name) / calls)
         self._counts = counts
 

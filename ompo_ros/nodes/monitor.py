@@ -25,7 +25,7 @@ from ompo_ros.monitor.page import Page
 from ompo_ros.monitor.press import Press
 from ompo_ros.monitor.run_state import Belief, Learner, PolicyRow, RunState
 from ompo_ros.nodes.beliefs import check_belief
-from ompo_ros.nodes.page_calls import ARM_NODES, PageCalls
+from ompo_ros.nodes.page_calls import PageCalls
 from ompo_ros.nodes.parameters import MonitorParameters
 from ompo_ros.nodes.wire import goal, qos
 from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
@@ -40,6 +40,7 @@ from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import Robot, load_robot
 from ompo_ros.task.tasks import Task
 from ompo_ros.transitions import InvalidData
+from ompo_ros.words import ARM_NODES, CONTROL
 
 _NICE: Final = 10  # whoever controls an arm goes first
 _PANELS: Final = 0.5  # s between two looks at the panels
@@ -145,7 +146,7 @@ class Monitor(Node):
         self._goal = np.array([msg.point.x, msg.point.y, msg.point.z])
 
     def _on_report(self, msg: DiagnosticArray) -> None:
-        names = [f"{self.resolve_topic_name(name)}: control" for name in ARM_NODES]
+        names = [f"{self.resolve_topic_name(name)}{CONTROL}" for name in ARM_NODES]
         for status in msg.status:
             if status.name in names:
                 figures = {pair.key: pair.value for pair in status.values}

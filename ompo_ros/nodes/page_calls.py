@@ -21,8 +21,8 @@ from ompo_ros.monitor.run_state import RunState
 from ompo_ros.nodes.wire.evaluation_client import ACTION
 from ompo_ros.nodes.wire.goal import goal_msg
 from ompo_ros.nodes.wire.identity import enabling_request
+from ompo_ros.words import ARM_NODES
 
-ARM_NODES: Final = ("target_collector", "policy_controller")
 _PATIENCE: Final = 10.0  # s for an answer; the learner may be busy with a checkpoint
 _STABLE: Final = "stable"
 

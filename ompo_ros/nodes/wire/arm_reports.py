@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
-_SUFFIX = ": control"
+from ompo_ros.words import CONTROL
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class ArmReports:
 
     def _on_report(self, msg: DiagnosticArray) -> None:
         for status in msg.status:
-            if status.name.endswith(_SUFFIX):
+            if status.name.endswith(CONTROL):
                 figures = {entry.key: entry.value for entry in status.values}
                 is_well = status.level == DiagnosticStatus.OK
                 report = ArmReport(status.hardware_id, status.message, is_well, figures)
-                self.newest[status.name.removesuffix(_SUFFIX)] = report
+                self.newest[status.name.removesuffix(CONTROL)] = report

@@ -16,15 +16,10 @@ from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.arm_reports import ArmReport, ArmReports
 from ompo_ros.nodes.wire.listing import listed_from_msg
 from ompo_ros.policy.registry import ListedPolicy
+from ompo_ros.words import ARM_NODES, LEARNER_STATES
 
 _TIMEOUT = 10.0  # s; discovery alone may take three
 _SETTLED = 2.5  # s without another node
-_STATES = {
-    LearnerStatus.WAITING: "waiting for data",
-    LearnerStatus.TRAINING: "training",
-    LearnerStatus.PAUSED: "paused",
-    LearnerStatus.FINISHED: "finished",
-}
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class GraphView:
 
     @property
     def learner_state(self) -> str:
-        return _STATES.get(self.learner.state, "unknown") if self.learner else ""
+        return dict(enumerate(LEARNER_STATES)).get(self.learner.state, "unknown") if self.learner else ""
 
 
 class Observer:
@@ -95,7 +90,7 @@ class Observer:
         self._learner = msg
 
     def _all_heard(self, nodes: list[str], arms: set[str]) -> bool:
-        waited = {"policy_controller", "target_collector"} & set(nodes) - arms
+        waited = set(ARM_NODES) & set(nodes) - arms
         if "learner" in nodes and self._learner is None:
             return False
         if "policy_server" in nodes and (self._policies is None or not self._policies.done()):

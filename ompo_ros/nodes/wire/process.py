@@ -17,7 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from ompo_ros.nodes.wire.absence import Absence
 from ompo_ros.nodes.wire.only_one import only_one
-from ompo_ros.to_launch import OVER, say
+from ompo_ros.to_launch import OVER, REFUSED, say
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # keeps running when simulated time stops
 
@@ -91,7 +91,7 @@ def run(
         if node is not None:
             raise
         rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
-        sys.exit(2)
+        sys.exit(REFUSED)
     finally:
         _on_signals(signal.SIG_IGN)
         if node is not None:

@@ -10,6 +10,7 @@ from ompo_msgs.msg import EpisodeSummary
 
 from ompo_ros.task.acting import EpisodeResult
 from ompo_ros.transitions import Origin
+from ompo_ros.words import CONTROL
 
 
 def episode_summary(
@@ -53,7 +54,7 @@ def control_report(
     """One status for /diagnostics: a warning while there is a problem."""
     status = DiagnosticStatus(
         level=DiagnosticStatus.WARN if problem else DiagnosticStatus.OK,
-        name=f"{name}: control",
+        name=f"{name}{CONTROL}",
         message=problem or phase,
         hardware_id=robot,
         values=[KeyValue(key=key, value=str(value)) for key, value in figures.items()],
