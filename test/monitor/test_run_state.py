@@ -24,7 +24,7 @@ def test_the_stage_follows_arm_and_learner(run):
     run.hear_arm("homing", "", {}, 1.0)
     assert run.stage() == "homing"
     run.hear_learner(status(10), 1.0)
-    assert run.stage() == "learning; arm: homing"
+    assert run.stage() == "training; arm: homing"
     run.hear_episode(True, -1.0, True, 2.0)
     run.hear_arm("playing an episode", "", {}, 2.0)
     assert run.stage() == "evaluating a policy"
