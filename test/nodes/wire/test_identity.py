@@ -15,6 +15,7 @@ from ompo_msgs.srv import ActivatePolicy, GetPolicy, ListPolicies, SetEnabled
 from probe import Probe
 from rclpy.node import Node
 from shipped_policy import shipped_policy, shipped_tensors
+from waiting import PATIENCE
 
 from ompo_ros.control.controller import ControllerPhase
 from ompo_ros.nodes.wire import qos
@@ -81,11 +82,13 @@ def test_an_arm_obeys_its_own_run_or_a_person_and_stops_for_anybody(lab, control
     for version, (run_id, line) in enumerate(expected.items(), 1):
         msg = artifact_to_msg(shipped_policy(version).onnx, version=version)
         stable.publish(identity_of(lab, run_id).sign(msg, "policy/stable"))
-        assert process_tools.wait_for_stderr_sync(launch_context, controller, lambda text, line=line: line in text, 20)
+        assert process_tools.wait_for_stderr_sync(
+            launch_context, controller, lambda text, line=line: line in text, PATIENCE
+        )
 
 
 @pytest.mark.launch(fixture=arm)
-def test_a_runs_repeated_call_undoes_no_stop_and_lifts_no_hold(lab, controller):
+def test_a_runs_repeated_call_undoes_no_stop_and_lifts_no_hold(lab, controller, launch_context):
     def enable(enabled, run_id):
         return lab.call(SetEnabled, ENABLE, SetEnabled.Request(enabled=enabled, run_id=run_id)).message
 
@@ -96,6 +99,8 @@ def test_a_runs_repeated_call_undoes_no_stop_and_lifts_no_hold(lab, controller):
     lab.wait_for_more(reports, 2)
     assert reports[-1].status[0].message == ControllerPhase.DISABLED.value
     assert [enable(True, run_id) for run_id in ("", "ours")] == ["enabled", "enabled before"]
+    whole = lambda text: text.count("enabled before") == 2  # noqa: E731
+    assert process_tools.wait_for_stderr_sync(launch_context, controller, whole, timeout=PATIENCE)
     assert controller.get_stderr().count("enabled, as asked by ~/set_enabled") == 2
 
 
@@ -217,7 +222,7 @@ def test_a_server_registers_only_its_runs_policies_and_sends_them_as_its_run(lab
     actor, latest = published(lab), lab.listen(PolicyArtifact, "policy/latest", qos.LATCHED)
     actor.publish(identity_of(lab, "theirs").sign(weights(1), "actor"))
     told = "refused ActorWeights (1 refused so far): it is of run 'theirs', this node of run 'ours'"
-    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: told in text, 20)
+    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: told in text, PATIENCE)
     actor.publish(identity_of(lab, "ours").sign(weights(2), "actor"))
     lab.spin_until(lambda: latest)
     assert versions(lab) == [2]
@@ -239,7 +244,7 @@ def test_a_server_with_a_key_takes_only_signed_weights_and_signs_its_policies(la
     unsigned.run_id = "ours"
     actor.publish(unsigned)
     told = "refused ActorWeights (1 refused so far): its signature is not of the key that OMPO_KEY_FILE names"
-    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: told in text, 20)
+    assert process_tools.wait_for_stderr_sync(launch_context, server, lambda text: told in text, PATIENCE)
     actor.publish(identity_of(lab, "ours").sign(weights(4), "actor"))
     lab.spin_until(lambda: latest)
     assert versions(lab) == [4]
