@@ -18,6 +18,7 @@ from ompo_ros.nodes.wire.policy_feed import PolicyFeed
 from ompo_ros.nodes.wire.process import run
 from ompo_ros.nodes.wire.reports import episode_summary
 from ompo_ros.nodes.wire.run_end import end_with_run
+from ompo_ros.nodes.wire.source_share import SourceShare
 from ompo_ros.sim.collection import Collection
 from ompo_ros.sim.domain import load_domain
 from ompo_ros.sim.panda import PandaVectorEnv
@@ -35,8 +36,7 @@ class SourceCollector(Node):
         given = declare(self, SourceCollectorParameters)
         self._identity = Identity(self, given.run_id)
         self._arms, self._batch_steps = given.arms, given.batch_steps
-        self._index, self._num_sources = given.index, given.num_sources
-        own_seed = given.seed + 1_000_003 * self._index
+        own_seed = given.seed + 1_000_003 * given.index
         robot = load_robot(given.robot)
         self._prior = load_domain(given.domain)
         env = PandaVectorEnv(
@@ -51,9 +51,9 @@ class SourceCollector(Node):
         self._collection = Collection(env, own_seed)
         self._rng = np.random.default_rng(own_seed)
         self._policies = PolicyFeed(self, "policy/latest", self._contract, self._identity, batch=self._arms)
-        self._status: LearnerStatus | None = None
-        self._sent_before = 0  # our share of the learner's count when we joined
-        self._sent = self._finished = 0
+        self._share = SourceShare(given.num_sources)
+        self._rests = False  # the learner wants nothing, whatever its budget
+        self._finished = 0
         self._transitions = BatchPublisher(self, "source/transitions", self._identity)
         self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
         ours = self._identity.only_ours
@@ -72,7 +72,7 @@ class SourceCollector(Node):
             self.get_logger().error(f"belief refused, the arms stay as they are: {error}")
             return
         self._collection.restart(domain)
-        self._sent -= self._transitions.discard()
+        self._share.count(-self._transitions.discard())
 
     def _on_status(self, msg: LearnerStatus) -> None:
         try:
@@ -80,17 +80,14 @@ class SourceCollector(Node):
         except InvalidData as error:
             self.get_logger().error(f"status refused: {error}")
             return
-        if self._status is None or msg.source_steps < self._status.source_steps:  # joined, or the learner resumed
-            self._sent_before, self._sent = msg.source_steps // self._num_sources, 0
-        self._status = msg
+        self._rests = msg.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED)
+        self._share.hear(msg.source_steps, msg.source_budget, all_sent=self._transitions.flush())
 
     def wanted(self) -> bool:
         """Whether our share of the learner's budget has room, and there is a receiver."""
-        if self._status is None or self._status.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED):
+        if not self._transitions.flush() or self._rests:
             return False
-        if not self._transitions.flush() or not self._transitions.is_heard:
-            return False
-        return bool(self._sent_before + self._sent < self._status.source_budget / self._num_sources)
+        return self._share.has_room and self._transitions.is_heard
 
     def collect(self) -> None:
         """Play and send one batch."""
@@ -101,7 +98,7 @@ class SourceCollector(Node):
         stamp = self.get_clock().now().to_msg()
         name = self.get_fully_qualified_name()
         self._transitions.send(transitions, stamp)
-        self._sent += len(transitions)
+        self._share.count(len(transitions))
         for episode in episodes:
             self._episodes.publish(
                 episode_summary(

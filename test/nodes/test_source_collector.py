@@ -80,6 +80,19 @@ def test_two_sources_share_a_budget_never_outrun_it_and_send_a_finished_learner_
 
 
 @pytest.mark.launch(fixture=graph)
+def test_sources_make_again_what_a_learner_lost_that_was_killed_before_it_reported_it(probe):
+    node, batches, counts = probe.node, [], LearnerStatus(state=LearnerStatus.WAITING, source_budget=4 * BATCH)
+    node.create_subscription(TransitionBatch, "source/transitions", batches.append, qos.TRANSITIONS)
+    status = node.create_publisher(LearnerStatus, "status", qos.LATCHED)
+    probe.spin_until(lambda: status.get_subscription_count() == 2)
+    status.publish(counts)
+    probe.spin_until(lambda: len(batches) == 4)
+    go_round_the_loop(probe)
+    assert len(batches) == 4
+    probe.spin_until(lambda: status.publish(counts) or {batch.collector_id for batch in batches[4:]} == NAMES)
+
+
+@pytest.mark.launch(fixture=graph)
 def test_sources_act_by_the_newest_policy_and_keep_it_when_one_is_refused(probe):
     node, acted = probe.node, set()
 
