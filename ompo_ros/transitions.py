@@ -15,6 +15,7 @@ UInt32Array = NDArray[np.uint32]
 BoolArray = NDArray[np.bool_]
 
 _FLOAT32, _UINT32, _BOOL = np.dtype(np.float32), np.dtype(np.uint32), np.dtype(np.bool_)
+_ROUNDING = 1e-6  # of an action
 
 
 class InvalidData(ValueError):
@@ -84,6 +85,8 @@ class Bounds:
 
     obs: Float32Array  # (obs_dim,) greatest magnitude of each value
     reward: tuple[float, float]
+    act_dim: int
+    action: float  # greatest magnitude
 
     def check(self, transitions: Transitions) -> None:
         """Raise InvalidData with the field's name if a value is out of bounds; one pass over the data."""
@@ -96,6 +99,10 @@ class Bounds:
                 raise InvalidData(
                     name, f"reaches {greatest[place]:g} in value {place}, {self.obs[place]:g} is possible"
                 )
+        if transitions.act_dim != self.act_dim:
+            raise InvalidData("action", f"has {transitions.act_dim} dimensions, {self.act_dim} are needed")
+        if (farthest := np.abs(transitions.action).max()) > self.action + _ROUNDING:
+            raise InvalidData("action", f"reaches {farthest:g}, {self.action:g} is possible")
         (low, high), least, most = self.reward, transitions.reward.min(), transitions.reward.max()
         if least < low or most > high:
             raise InvalidData("reward", f"goes from {least:g} to {most:g}, {low:g} to {high:g} is possible")

@@ -57,11 +57,11 @@ class Contract:
 
     @property
     def bounds(self) -> Bounds:
-        """Generous limits of this task's observations and rewards."""
+        """Generous limits of this task's observations and rewards, and the exact ones of its actions."""
         obs = [_POSSIBLE.get(signal.unit, _POSSIBLE[""]) / signal.scale for signal in self.observation]
         low, high = self.reward_range
         margin = _REWARD_MARGIN * (high - low)
-        return Bounds(np.array(obs, np.float32), (low - margin, high + margin))
+        return Bounds(np.array(obs, np.float32), (low - margin, high + margin), self.action_size, self.action_limit)
 
     def slice_of(self, group: str) -> slice:
         """Find the signals named `group.<...>` in the observation."""

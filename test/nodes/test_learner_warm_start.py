@@ -1,5 +1,8 @@
 """A learner node that is given recordings: it takes them in, or refuses to start."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 from learner_peer import SMALL
 from recordings import CONTRACT, episode, record
@@ -13,6 +16,17 @@ def test_a_learner_starts_warm_from_several_recordings_and_says_so(make, tmp_pat
     first, second = record(tmp_path / "one", episodes=2), record(tmp_path / "two", episodes=3)
     make("learner", warm_start=f"{first},{second.parent}", run_dir=tmp_path / "run", device="cpu", **SMALL)
     assert "starting warm with 250 recorded steps of targets, 0 of sources" in capfd.readouterr().err
+
+
+def test_recorded_actions_that_no_policy_takes_are_left_out_of_a_warm_start(make, tmp_path, capfd):
+    recorder = BatchRecorder(tmp_path / "one", CONTRACT)
+    recorder.write(episode())
+    recorder.write(dataclasses.replace(episode(), action=np.full((50, 7), 1.5, np.float32)))
+    recorder.close()
+    make("learner", warm_start=tmp_path / "one", run_dir=tmp_path / "run", device="cpu", **SMALL)
+    said = capfd.readouterr().err
+    assert "1 batches left out" in said
+    assert "starting warm with 50 recorded steps of targets" in said
 
 
 def test_a_resumed_learner_has_them_already(make, tmp_path, capfd):

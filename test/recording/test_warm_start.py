@@ -124,11 +124,20 @@ def test_a_recording_of_a_later_format_is_refused(tmp_path):
         read(path)
 
 
-def test_impossible_values_and_other_runs_are_left_out_with_a_warning(tmp_path):
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"reward": np.full(50, 1e6, np.float32)},
+        {"action": np.full((50, 7), 1.5, np.float32)},
+        {"action": np.zeros((50, 6), np.float32), "command": None},
+    ],
+    ids=["reward", "action", "six actions"],
+)
+def test_impossible_values_and_other_runs_are_left_out_with_a_warning(tmp_path, values):
     writer, warnings = writer_in(tmp_path), []
     add_episode(writer, 0)
     add_episode(writer, 1, run_id="run-b")
-    impossible = dataclasses.replace(episode(seed=2), reward=np.full(50, 1e6, np.float32))
+    impossible = dataclasses.replace(episode(seed=2), **values)
     writer.write("/t", KIND, batch_to_bytes(Batch(0, "run-a", "c", 7, 2, impossible)), 0, 0)
     writer.close()
     assert len(read(tmp_path, warnings=warnings)) == 1

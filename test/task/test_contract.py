@@ -95,7 +95,7 @@ def possible(contract, **replaced):
 
 
 @pytest.mark.parametrize("task", [Task("reach", "dense"), Task("push", "sparse")], ids=str)
-@pytest.mark.parametrize("field", ["obs", "next_obs", "reward"])
+@pytest.mark.parametrize("field", ["obs", "next_obs", "reward", "action"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_bounds_name_the_field_that_leaves_them(task, field, sign):
     contract = task.contract
@@ -104,6 +104,14 @@ def test_bounds_name_the_field_that_leaves_them(task, field, sign):
     values.flat[-1] = sign * 1e4
     with pytest.raises(InvalidData, match=f"^{field}: "):
         contract.bounds.check(possible(contract, **{field: values}))
+
+
+def test_bounds_ask_for_the_contracts_actions():
+    contract = Task("reach", "dense").contract
+    contract.bounds.check(possible(contract, action=np.full((3, 7), -1.0, np.float32)))
+    for action in (np.zeros((3, 6), np.float32), np.full((3, 7), 1.01, np.float32)):
+        with pytest.raises(InvalidData, match=r"^action: "):
+            contract.bounds.check(possible(contract, action=action))
 
 
 def test_bounds_hold_what_an_arm_can_do_and_more():
