@@ -106,10 +106,9 @@ class Sources:
         self._arms, self._seed, self.belief = env.num_envs, seed, belief
         self._collection = Collection(env, seed)
 
-    def recall(self, recorded: Transitions) -> None:
-        """Add recorded steps of the target to the belief."""
-        if self.belief is not None and recorded.origin is not Origin.SOURCE:
-            self.belief.observe(recorded)
+    def recall(self, recorded: Transitions) -> bool:
+        """Let a belief know of a recorded transition's target; False if it cannot use it."""
+        return self.belief is None or self.belief.recall(recorded)
 
     def learn_of(self, target: Transitions, agent: Agent) -> None:
         """Fit the belief to the target's transitions; all arms restart with it, and the agent compensates."""
@@ -227,9 +226,12 @@ def main() -> None:
 
 def _recall(arguments: argparse.Namespace, task: Task, agent: Agent, sources: Sources) -> None:
     """Begin with what was recorded before; demonstrations may be of another arm, so the belief leaves them out."""
+    left_out = 0
     for transitions in recorded_transitions(arguments.warm_start, task.contract, sys.stderr.write):
         agent.recall(transitions)
-        sources.recall(transitions)
+        left_out += not sources.recall(transitions)
+    if left_out:
+        sys.stderr.write(f"{left_out} batches do not say what was commanded, the belief leaves them out\n")
     for transitions in recorded_demonstrations(arguments.demonstrations, task, task.contract, sys.stderr.write):
         agent.recall(transitions)
 

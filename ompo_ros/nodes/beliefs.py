@@ -7,8 +7,10 @@ from builtin_interfaces.msg import Time
 from ompo_msgs.msg import ArmBelief
 
 from ompo_ros.sim.belief import Belief, PredictionError
-from ompo_ros.sim.belief.coordinates import NAMES, believed
+from ompo_ros.sim.belief.coordinates import HIGH, LOW, NAMES, SIZE, believed
 from ompo_ros.sim.domain import Domain
+from ompo_ros.sim.parameters import PARAMETERS
+from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.transitions import InvalidData
 
 
@@ -32,19 +34,25 @@ def belief_to_msg(belief: Belief, *, run_id: str, stamp: Time) -> ArmBelief:
 
 
 def check_belief(msg: ArmBelief) -> None:
-    """Raises InvalidData unless the message has a finite mean and deviation for each of our parameters."""
+    """Raises InvalidData unless the message has a possible mean and deviation for each of our parameters."""
     if tuple(msg.names) != NAMES:
         raise InvalidData("names", "are not those of this version's parameters")
-    for field in ("means", "deviations"):
-        values = np.asarray(getattr(msg, field))
-        if values.shape != (len(NAMES),) or not np.isfinite(values).all():
-            raise InvalidData(field, f"{len(NAMES)} finite numbers are needed")
+    _require_range("means", np.asarray(msg.means), LOW, HIGH)
+    _require_range("deviations", np.asarray(msg.deviations), np.zeros(SIZE), np.full(SIZE, np.inf))
+    delay = PARAMETERS["command_delay"]
+    if not delay.low <= msg.command_delay <= delay.high:
+        raise InvalidData("command_delay", f"is {msg.command_delay}, {delay.low:g} to {delay.high:g} is possible")
 
 
 def domain_from_msg(msg: ArmBelief, prior: Domain) -> Domain:
     """The domain for sources of a `prior`; raises InvalidData with the field's name if the message is wrong."""
     check_belief(msg)
-    try:
-        return believed(prior, np.asarray(msg.means), np.asarray(msg.deviations), msg.command_delay)
-    except ValueError as error:
-        raise InvalidData("means", str(error)) from error
+    return believed(prior, np.asarray(msg.means), np.asarray(msg.deviations), msg.command_delay)
+
+
+def _require_range(field: str, values: FloatArray, low: FloatArray, high: FloatArray) -> None:
+    if values.shape != (SIZE,) or not np.isfinite(values).all():
+        raise InvalidData(field, f"{SIZE} finite numbers are needed")
+    if (beyond := (values < low) | (values > high)).any():
+        place = int(np.argmax(beyond))
+        raise InvalidData(field, f"{NAMES[place]} is {values[place]:g}, {low[place]:g} to {high[place]:g} is possible")

@@ -87,10 +87,10 @@ class Identifier(Node):
 
     def _recall(self, paths: str) -> None:
         """Take the target's steps from recordings named in a text."""
-        files = [Path(path) for path in paths.split(",")]
-        for transitions in recorded_transitions(files, self._contract, self.get_logger().warning):
-            if transitions.origin is not Origin.SOURCE:
-                self._belief.observe(transitions)
+        files, warn = [Path(path) for path in paths.split(",")], self.get_logger().warning
+        recorded = recorded_transitions(files, self._contract, warn)
+        if left_out := sum(not self._belief.recall(transitions) for transitions in recorded):
+            warn(f"warm_start: {left_out} batches do not say what was commanded, the belief leaves them out")
 
     def _take(self, transitions: Transitions) -> None:
         self._contract.bounds.check(transitions)

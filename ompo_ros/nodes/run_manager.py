@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -218,7 +219,8 @@ class RunManager(Node):
             self.get_logger().error(f"status refused: {error}")
             return
         self._learner = msg
-        self._updates_due = int(metrics.get("updates_due", 0.0))
+        due = metrics.get("updates_due", 0.0)
+        self._updates_due = max(0, int(due)) if math.isfinite(due) else 0
         if self._wanted is not None and msg.state == LearnerStatus.PAUSED:
             self._wanted.since = time.monotonic()  # a pause costs an evaluation no patience
         if self._began is None:

@@ -1,7 +1,10 @@
 """A rehearsal keeps the run's budgets and can be repeated."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from recordings import episode
 
 from ompo_ros.control.collector import Collector
 from ompo_ros.experiments.rehearse import AgentPolicy, ArmHeld, Rig, Sources, rehearse
@@ -54,6 +57,17 @@ def test_each_episode_that_is_played_is_one_of_a_drifting_arms():
     rig.collector.player.policy = AgentPolicy(shipped_agent(task, seed=0))
     episodes = rig.episodes()
     assert [(next(episodes).transitions is not None, arm.episode) for _ in range(20)] == [(True, n) for n in range(20)]
+
+
+def test_a_recording_without_commands_is_left_out_of_the_belief_alone():
+    belief = Belief(Task("reach", "dense"), "randomized", 0)
+    env = PandaVectorEnv(4, "reach", "dense", "randomized", threads=1)
+    shown = replace(episode(), origin=Origin.DEMONSTRATION)
+    for sources, takes in ((Sources(env, 0, belief), False), (Sources(env, 0), True)):
+        assert sources.recall(replace(shown, command=None)) is takes
+        assert sources.recall(shown)
+        assert sources.recall(episode(Origin.SOURCE))
+    assert belief.target_steps == len(shown)
 
 
 def test_demonstrations_inform_belief_and_learner_and_cost_no_steps_of_the_run():

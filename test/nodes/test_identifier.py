@@ -1,5 +1,7 @@
 """The identifier over DDS: from target transitions to a belief that sources draw from and a restart goes on from."""
 
+from dataclasses import replace
+
 import launch_pytest
 import numpy as np
 import pytest
@@ -8,15 +10,16 @@ from launch_pytest.tools import process as process_tools
 from learner_peer import transitions
 from ompo_msgs.msg import ArmBelief, EpisodeSummary, LearnerStatus, TransitionBatch
 from probe import Probe
+from recordings import CONTRACT, episode
 from target_runs import TASK, play
 from waiting import PATIENCE
 
-from ompo_ros.nodes.beliefs import domain_from_msg
+from ompo_ros.nodes.beliefs import check_belief, domain_from_msg
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.conversions import transitions_to_msg
 from ompo_ros.recording.batch_recorder import BatchRecorder
 from ompo_ros.sim.belief import Belief, kept
-from ompo_ros.sim.belief.coordinates import NAMES
+from ompo_ros.sim.belief.coordinates import HIGH, LOW, NAMES
 from ompo_ros.sim.domain import load_domain
 from ompo_ros.task.robot import load_robot
 from ompo_ros.task.tasks import Task
@@ -78,6 +81,8 @@ def test_target_transitions_become_a_belief_that_sources_draw_from(ours, hidden,
 
     send(to_target, ours, [transitions(Origin.SOURCE)], name="liar")
     send(to_target, ours, [transitions(Origin.TARGET)], run_id="another", name="stranger")
+    six = np.zeros((50, 6), np.float32)
+    send(to_target, ours, [replace(episode(), action=six, command=six)], name="an arm of six joints")
     send(to_target, ours, play(hidden, 100))
     ours.spin_until(lambda: heard and heard[-1].target_steps == 100)
     belief = heard[-1]
@@ -108,6 +113,19 @@ def test_a_recording_of_the_arm_is_enough_for_a_belief(ours):
     ours.spin_until(lambda: len(heard) == 2)  # a quick one, and a better one
     assert [belief.target_steps for belief in heard] == [100, 100]
     np.testing.assert_allclose(np.array(heard[-1].means)[PLACES], BIASES, atol=0.15)
+
+
+def test_recorded_demonstrations_without_commands_cost_the_belief_only_themselves(make, tmp_path, capfd):
+    recorder, played = BatchRecorder(tmp_path / "recordings", CONTRACT), episode(n=20)
+    for origin in (Origin.DEMONSTRATION, Origin.SOURCE):
+        recorder.write(replace(played, origin=origin, command=None))
+    recorder.write(played)
+    recorder.close()
+    make("identifier", run_dir=tmp_path, warm_start=tmp_path / "recordings").fit()
+    assert "1 batches do not say what was commanded" in capfd.readouterr().err
+    again = Belief(TASK, "randomized", 0)
+    kept.restore(again, tmp_path / "belief.npz")
+    assert again.target_steps == 20
 
 
 @pytest.fixture
@@ -200,8 +218,17 @@ def test_a_belief_that_makes_no_sense_is_refused_by_field():
         ("names", ["mass"]),
         ("means", [1.0]),
         ("means", [float("nan")] * len(NAMES)),
+        ("means", [1e39, *good["means"][1:]]),
+        ("means", (HIGH + 0.01).tolist()),
+        ("means", (LOW - 0.01).tolist()),
         ("deviations", [-1.0] * len(NAMES)),
+        ("deviations", [float("inf")] * len(NAMES)),
         ("command_delay", 99),
     ):
-        with pytest.raises(InvalidData):
-            domain_from_msg(ArmBelief(**{**good, field: value}), prior)
+        for receive in (check_belief, lambda msg: domain_from_msg(msg, prior)):
+            with pytest.raises(InvalidData, match=f"^{field}: "):
+                receive(ArmBelief(**{**good, field: value}))
+    with pytest.raises(InvalidData, match="payload_mass is 6, 0 to 5 is possible"):
+        check_belief(ArmBelief(**{**good, "means": [6.0, *good["means"][1:]]}))
+    for bound in (LOW, HIGH):
+        check_belief(ArmBelief(**{**good, "means": bound.tolist(), "deviations": [0.0] * len(NAMES)}))

@@ -7,9 +7,11 @@ import launch
 import launch_pytest
 import numpy as np
 import pytest
+from launch_pytest.tools import process as process_tools
 from learner_peer import SMALL, Collectors, learner_action, settings
 from ompo_msgs.msg import ArmBelief, LearnerStatus
 from std_srvs.srv import SetBool, Trigger
+from waiting import PATIENCE
 
 from ompo_ros.learning import Config, checkpoint, make_agent
 from ompo_ros.nodes.wire import qos
@@ -77,7 +79,9 @@ def test_refuses_what_is_wrong_and_loses_nothing_else(collectors):
 
 
 @pytest.mark.launch(fixture=graph)
-def test_a_believed_drive_is_compensated_by_the_next_actor_and_a_doubtful_one_is_not(collectors):
+def test_a_believed_drive_is_compensated_by_the_next_actor_and_a_doubtful_one_is_not(
+    collectors, learner, launch_context
+):
     collectors.wait_for_learner()
     believed = collectors.probe.node.create_publisher(ArmBelief, "belief", qos.LATCHED)
     collectors.probe.spin_until(lambda: believed.get_subscription_count() > 0)
@@ -97,6 +101,9 @@ def test_a_believed_drive_is_compensated_by_the_next_actor_and_a_doubtful_one_is
     collectors.probe.spin_until(lambda: compensated() == 0.5)
     tell(-0.5, error=1.5)
     tell(float("nan"), error=0.1)
+    tell(1e39, error=0.1)  # too much for the networks' numbers
+    refused = "belief refused, the drives stay compensated as they are: means: action_bias.1 is 1e+39"
+    assert process_tools.wait_for_stderr_sync(launch_context, learner, lambda text: refused in text, timeout=PATIENCE)
     tell(0.25, error=0.2)
     collectors.probe.spin_until(lambda: compensated() == 0.25)
     assert -0.5 not in {float(actor_from_msg(msg).tensors["action_bias"][0]) for msg in collectors.actors}

@@ -219,3 +219,13 @@ def test_a_file_that_cannot_be_written_is_reported_and_the_run_goes_on(learner, 
     assert process_tools.wait_for_exit_sync(launch_context, manager, timeout=PATIENCE)
     assert manager.return_code == 0
     assert "| after | 100% of 2 episodes" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.launch(fixture=graph)
+def test_a_learner_that_does_not_know_how_many_updates_are_due_ends_no_run(learner, tmp_path):
+    learner.publish_policy()
+    learner.status.metric_names = ["updates_due"]
+    for due in (float("nan"), float("inf"), -1.0):
+        learner.status.metric_values = [due]
+        enough = len(lines_of(tmp_path / "metrics.csv")) + 3
+        learner.report_until(lambda enough=enough: len(lines_of(tmp_path / "metrics.csv")) >= enough)

@@ -13,8 +13,9 @@ from rclpy.node import Node
 from ompo_ros.control.player import Player
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.batches import BatchPublisher
+from ompo_ros.nodes.wire.conversions import metrics_from_msg
 from ompo_ros.nodes.wire.identity import Identity
-from ompo_ros.transitions import Origin, Transitions
+from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 _LONGEST_WAIT: Final = 4.0  # s that a real arm waits for a learner that is behind: about an episode with homing
 _SILENCE: Final = 5.0  # s without the learner's status, sent every second, until the arm holds
@@ -56,6 +57,11 @@ class LearnerLink:
 
     def _on_status(self, msg: LearnerStatus) -> None:
         """Adopt the learner's counts: it may have resumed with more than we sent, or with less."""
+        try:
+            metrics_from_msg(msg)
+        except InvalidData as error:
+            self._node.get_logger().error(f"status refused: {error}", throttle_duration_sec=5.0)
+            return
         self._heard = time.monotonic()
         steps = (msg.target_steps, msg.demonstration_steps)
         all_arrived = steps == self._steps and not self._sent_since_status

@@ -17,10 +17,11 @@ from ompo_ros.sim.domain import Domain, load_domain
 from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS
 from ompo_ros.task.tasks import Task
-from ompo_ros.transitions import Origin, Transitions
+from ompo_ros.transitions import InvalidData, Origin, Transitions
 
 DELAYS: Final = (0, 1, 2)  # control steps that are considered
 _ROWS: Final = 256  # matched in one iteration
+_FEWEST_ROWS: Final = FEWEST // 2  # a delay with fewer is not fitted: steps without those before do not show it
 _CHECKED: Final = 128  # held-out ones whose error is reported
 _FEW_ROWS: Final = 64  # steps used to settle from a starting point
 _SEARCHED_ROWS: Final = 32  # steps used to choose between starting points
@@ -125,6 +126,16 @@ class Belief:
             raise ValueError("a belief needs transitions of the target, these are a source's")
         self._evidence.add(transitions)
 
+    def recall(self, recorded: Transitions) -> bool:
+        """Observe what is recorded of a target, passing over sources; False if it does not say what was commanded."""
+        if recorded.origin is Origin.SOURCE:
+            return True
+        try:
+            self.observe(recorded)
+        except InvalidData:
+            return False
+        return True
+
     def forget(self, half_life: float) -> None:
         """Halve the weight of evidence after so many transitions, for an arm that changes."""
         self._evidence.half_life = half_life
@@ -133,8 +144,11 @@ class Belief:
         """Improve the distribution with all observations, in about `seconds`; False if there are too few."""
         if self._evidence.seen < FEWEST:
             return False
+        likely = [hypothesis for hypothesis in self._likely() if self._can_fit(hypothesis.delay)]
+        if not likely:
+            return False
         begun, starts = time.perf_counter(), self._starts()
-        for hypothesis in self._likely():
+        for hypothesis in likely:
             self._improve(hypothesis, starts, None if seconds is None else begun + seconds)
         self.fits += 1
         self.fitted_steps = self._evidence.seen
@@ -180,8 +194,13 @@ class Belief:
 
     def _likely(self) -> list[_Hypothesis]:
         """The delays still worth fitting; one that fits worse by a nat per step is dropped."""
-        margin = 100.0 / max(self._evidence.seen, 1)
-        return [each for each in self._hypotheses if not each.loss > self._best.loss + margin]
+        most = self._best.loss + 100.0 / max(self._evidence.seen, 1)
+        return [each for each in self._hypotheses if np.isinf(each.loss) or not each.loss > most]
+
+    def _can_fit(self, delay: int) -> bool:
+        """Whether there are enough rows, and some to check the result by."""
+        rows = self._evidence.rows
+        return len(rows(delay, held_out=False)) >= _FEWEST_ROWS and len(rows(delay, held_out=True)) > 0
 
     def _starts(self) -> list[FloatArray]:
         """Other points to fit from, after the first fit until the error is small, whenever the evidence has doubled."""
@@ -231,9 +250,11 @@ class Belief:
         chosen = self._rng.choice(len(rows), count, replace=False, p=rows.weight / rows.weight.sum())
         return rows.take(np.sort(chosen))
 
-    def _check(self) -> PredictionError:
+    def _check(self) -> PredictionError | None:
         best = self._best
         rows = self._evidence.rows(best.delay, held_out=True)
+        if not len(rows):  # those it was fitted to are forgotten, and new ones tell nothing of its delay
+            return self.prediction_error
         rows = rows.take(np.arange(len(rows))[-_CHECKED:])
         vectors = np.stack((best.belief.mean, self._prior_mean))
         predicted = self._matching.predict(vectors, rows)[..., :JOINTS]

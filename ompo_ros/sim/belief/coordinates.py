@@ -143,10 +143,7 @@ def spread(mean: FloatArray, deviation: FloatArray) -> FloatArray:
 
 
 def believed(prior: Domain, means: FloatArray, deviations: FloatArray, delay: int) -> Domain:
-    """The prior with the identified parameters (SIZE,) replaced; ValueError if one is impossible."""
-    low, high = PARAMETERS["command_delay"].low, PARAMETERS["command_delay"].high
-    if not low <= delay <= high:
-        raise ValueError(f"a delay of {delay} control steps is not between {low:g} and {high:g}")
+    """The prior with the identified parameters (SIZE,) replaced; ValueError if a mean or deviation is impossible."""
     drawn = {**prior.drawn, **_drawn(means, deviations), "command_delay": Drawn(Constant(float(delay)))}
     return Domain("belief", drawn, {}, prior.simulator)
 

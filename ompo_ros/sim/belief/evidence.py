@@ -56,6 +56,10 @@ class Evidence:
         """Add transitions in the order they were made; InvalidData if they do not say what was commanded."""
         if transitions.command is None:
             raise InvalidData("command", "is missing: a belief needs the positions sent to the driver")
+        if (size := transitions.obs_dim) != (needed := self._task.contract.observation_size):
+            raise InvalidData("obs", f"has {size} dimensions, {needed} are needed")
+        if (size := transitions.act_dim) != JOINTS:
+            raise InvalidData("command", f"has {size} dimensions, {JOINTS} are needed")
         if (farthest := np.abs(transitions.command).max()) > _FARTHEST:
             raise InvalidData("command", f"reaches {farthest:g} rad, {_FARTHEST:g} is possible")
         state = transitions.obs[:, : 2 * JOINTS].astype(np.float64)

@@ -141,12 +141,59 @@ def test_transitions_of_a_source_are_refused(episodes):
         belief_of([]).observe(replace(episodes[0], origin=Origin.SOURCE))
 
 
-@pytest.mark.parametrize("command", [None, np.full((50, 7), 1e30, np.float32)], ids=["none", "impossible"])
-def test_transitions_without_sound_commands_are_refused(episodes, command):
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("command", {"command": None}),
+        ("command", {"command": np.full((50, 7), 1e30, np.float32)}),
+        ("command", {"action": np.zeros((50, 6), np.float32), "command": np.zeros((50, 6), np.float32)}),
+        ("obs", {"obs": np.zeros((50, 12), np.float32), "next_obs": np.zeros((50, 12), np.float32)}),
+    ],
+    ids=["none", "impossible", "six joints", "six states"],
+)
+def test_transitions_without_sound_states_and_commands_are_refused(episodes, field, values):
     belief = belief_of([])
-    with pytest.raises(InvalidData, match="command"):
-        belief.observe(replace(episodes[0], command=command))
+    with pytest.raises(InvalidData, match=f"^{field}: "):
+        belief.observe(replace(episodes[0], **values))
     assert belief.target_steps == 0
+
+
+def pieces_of(episodes, length):
+    """The steps of episodes as a sender that loses some would have them: none after `length` others."""
+    return [replace(episode, step=episode.step + episode.step // length) for episode in episodes]
+
+
+def test_a_delay_that_no_two_steps_in_a_row_can_show_is_left_out(episodes):
+    belief = belief_of(pieces_of(episodes, 1))
+    assert belief.fit()
+    assert belief.delay == 0
+    assert belief.prediction_error.belief < 0.3
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory):
+    return play(write(tmp_path_factory.mktemp("late"), LATE), 150)
+
+
+def test_delays_left_out_at_first_are_fitted_once_the_steps_show_them(late):
+    belief = belief_of(pieces_of(late[:1], 1))
+    assert belief.fit()
+    assert belief.delay == 0
+    for episode in late[1:]:
+        belief.observe(episode)
+    assert belief.fit()
+    assert belief.delay == 1
+
+
+def test_a_belief_stays_as_it_is_while_nothing_shows_its_delay(late):
+    belief = belief_of(late)
+    assert belief.fit()
+    mean = belief.mean
+    for piece in 20 * pieces_of(late, 1):  # until no other step is remembered
+        belief.observe(piece)
+    assert not belief.fit()
+    assert belief.delay == 1
+    np.testing.assert_array_equal(belief.mean, mean)
 
 
 def test_a_prior_that_drifts_is_refused():

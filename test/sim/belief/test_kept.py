@@ -1,5 +1,6 @@
 """A belief that is kept in a file and continued by another process."""
 
+import hashlib
 import io
 
 import numpy as np
@@ -73,7 +74,7 @@ def test_evidence_that_is_not_fitted_yet_is_kept_too(episodes, tmp_path):
 def saved(**arrays):
     content = io.BytesIO()
     np.savez(content, **arrays)
-    return content.getvalue()
+    return content.getvalue() + hashlib.sha256(content.getvalue()).digest()
 
 
 def changed(path, **changes):
@@ -107,6 +108,21 @@ def test_a_damaged_file_is_refused_and_changes_nothing(left, episodes, tmp_path,
     with pytest.raises(kept.UnusableBelief, match=r"belief\.npz"):
         kept.restore(belief, path)
     assert (belief.target_steps, belief.is_known) == (50, False)
+
+
+def test_no_bit_of_the_file_may_be_another(episodes, tmp_path):
+    belief, path = new(), tmp_path / "belief.npz"
+    belief.observe(episodes[0])
+    kept.keep(belief, path)
+    sound = path.read_bytes()
+    for place in range(0, 8 * len(sound), 331):  # all eight bits of a byte in turn
+        damaged = bytearray(sound)
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with pytest.raises(kept.UnusableBelief, match="damaged"):
+            kept.restore(belief, path)
+    path.write_bytes(sound)
+    kept.restore(belief, path)
 
 
 def test_a_missing_file_is_refused(tmp_path):
