@@ -28,8 +28,9 @@ from ompo_ros.nodes.beliefs import check_belief
 from ompo_ros.nodes.page_calls import PageCalls
 from ompo_ros.nodes.parameters import MonitorParameters
 from ompo_ros.nodes.wire import goal, qos
-from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
+from ompo_ros.nodes.wire.conversions import check_episode
 from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.learner_status import Metrics, hear_status
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.polled import Polled
 from ompo_ros.nodes.wire.process import STEADY, run
@@ -86,7 +87,7 @@ class Monitor(Node):
 
     def _listen(self) -> None:
         ours = self._identity.only_ours
-        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        hear_status(self, self._identity, self._on_status)
         self.create_subscription(ArmBelief, "belief", ours(self._on_belief), qos.LATCHED)
         self.create_subscription(RunEnded, "run/ended", ours(self._on_end), qos.LATCHED)
         self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), _HEARD)
@@ -96,12 +97,7 @@ class Monitor(Node):
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
-    def _on_status(self, msg: LearnerStatus) -> None:
-        try:
-            metrics = metrics_from_msg(msg)
-        except InvalidData as error:
-            self.get_logger().error(f"status refused: {error}")
-            return
+    def _on_status(self, msg: LearnerStatus, metrics: Metrics) -> None:
         r_local, r_global = (metrics.get(name, float("nan")) for name in ("R_local", "R_global"))
         learner = Learner(
             state=msg.state,

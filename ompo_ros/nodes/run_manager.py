@@ -16,10 +16,11 @@ from rclpy.task import Future
 
 from ompo_ros.nodes.parameters import RunManagerParameters
 from ompo_ros.nodes.wire import qos
-from ompo_ros.nodes.wire.conversions import check_episode, metrics_from_msg
+from ompo_ros.nodes.wire.conversions import check_episode
 from ompo_ros.nodes.wire.evaluation_client import Episodes, EvaluationClient
 from ompo_ros.nodes.wire.identity import Identity, enabling_request
 from ompo_ros.nodes.wire.judgement_client import JudgementClient
+from ompo_ros.nodes.wire.learner_status import Metrics, hear_status
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, Finished, run
 from ompo_ros.nodes.wire.repeated_call import RepeatedCall
@@ -78,7 +79,7 @@ class RunManager(Node):
         self._run_end = RunEnd(self, self._identity)
         self._enable = self.create_client(SetEnabled, "target_collector/set_enabled")
         ours = self._identity.only_ours
-        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        hear_status(self, self._identity, self._on_status)
         self.create_subscription(EpisodeSummary, "target/episodes", ours(self._on_episode), qos.EPISODES)
         self.create_subscription(PolicyArtifact, "policy/latest", ours(self._on_policy, "policy/latest"), qos.LATCHED)
         self._progress_said = ""
@@ -212,12 +213,7 @@ class RunManager(Node):
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
-    def _on_status(self, msg: LearnerStatus) -> None:
-        try:
-            metrics = metrics_from_msg(msg)
-        except InvalidData as error:
-            self.get_logger().error(f"status refused: {error}")
-            return
+    def _on_status(self, msg: LearnerStatus, metrics: Metrics) -> None:
         self._learner = msg
         due = metrics.get("updates_due", 0.0)
         self._updates_due = max(0, int(due)) if math.isfinite(due) else 0

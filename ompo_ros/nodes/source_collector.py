@@ -11,8 +11,8 @@ from ompo_ros.nodes.beliefs import domain_from_msg
 from ompo_ros.nodes.parameters import SourceCollectorParameters
 from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.batches import BatchPublisher
-from ompo_ros.nodes.wire.conversions import metrics_from_msg
 from ompo_ros.nodes.wire.identity import Identity
+from ompo_ros.nodes.wire.learner_status import Metrics, hear_status
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.policy_feed import PolicyFeed
 from ompo_ros.nodes.wire.process import run
@@ -57,7 +57,7 @@ class SourceCollector(Node):
         self._transitions = BatchPublisher(self, "source/transitions", self._identity)
         self._episodes = self.create_publisher(EpisodeSummary, "source/episodes", qos.EPISODES)
         ours = self._identity.only_ours
-        self.create_subscription(LearnerStatus, "status", ours(self._on_status), qos.LATCHED)
+        hear_status(self, self._identity, self._on_status)
         if given.belief:
             self.create_subscription(ArmBelief, "belief", ours(self._on_belief), qos.LATCHED)
         end_with_run(self, self._identity)
@@ -74,12 +74,7 @@ class SourceCollector(Node):
         self._collection.restart(domain)
         self._share.count(-self._transitions.discard())
 
-    def _on_status(self, msg: LearnerStatus) -> None:
-        try:
-            metrics_from_msg(msg)
-        except InvalidData as error:
-            self.get_logger().error(f"status refused: {error}")
-            return
+    def _on_status(self, msg: LearnerStatus, _: Metrics) -> None:
         self._rests = msg.state in (LearnerStatus.PAUSED, LearnerStatus.FINISHED)
         self._share.hear(msg.source_steps, msg.source_budget, all_sent=self._transitions.flush())
 

@@ -11,11 +11,10 @@ from ompo_msgs.msg import LearnerStatus
 from rclpy.node import Node
 
 from ompo_ros.control.player import Player
-from ompo_ros.nodes.wire import qos
 from ompo_ros.nodes.wire.batches import BatchPublisher
-from ompo_ros.nodes.wire.conversions import metrics_from_msg
 from ompo_ros.nodes.wire.identity import Identity
-from ompo_ros.transitions import InvalidData, Origin, Transitions
+from ompo_ros.nodes.wire.learner_status import Metrics, hear_status
+from ompo_ros.transitions import Origin, Transitions
 
 _LONGEST_WAIT: Final = 4.0  # s that a real arm waits for a learner that is behind: about an episode with homing
 _SILENCE: Final = 5.0  # s without the learner's status, sent every second, until the arm holds
@@ -25,7 +24,7 @@ class LearnerLink:
     """Numbers the batches, and keeps the player's counts equal to the learner's."""
 
     def __init__(self, node: Node, identity: Identity, player: Player, *, lockstep: bool) -> None:
-        self._node, self._identity, self._player = node, identity, player
+        self._player = player
         self._longest_wait = math.inf if lockstep else _LONGEST_WAIT  # a simulated arm has time
         self._paused = False
         self._steps = (-1, -1)  # the learner's last reported counts, of target and demonstrations
@@ -36,7 +35,7 @@ class LearnerLink:
             origin: BatchPublisher(node, f"{origin.name.lower()}/transitions", identity)
             for origin in (Origin.TARGET, Origin.DEMONSTRATION)
         }
-        node.create_subscription(LearnerStatus, "status", identity.only_ours(self._on_status), qos.LATCHED)
+        hear_status(node, identity, self._on_status)
 
     @property
     def problem(self) -> str:
@@ -55,13 +54,8 @@ class LearnerLink:
         self._transitions[transitions.origin].send(transitions, stamp)
         self._sent_since_status, self._sent_at = True, time.monotonic()
 
-    def _on_status(self, msg: LearnerStatus) -> None:
+    def _on_status(self, msg: LearnerStatus, _: Metrics) -> None:
         """Adopt the learner's counts: it may have resumed with more than we sent, or with less."""
-        try:
-            metrics_from_msg(msg)
-        except InvalidData as error:
-            self._node.get_logger().error(f"status refused: {error}", throttle_duration_sec=5.0)
-            return
         self._heard = time.monotonic()
         steps = (msg.target_steps, msg.demonstration_steps)
         all_arrived = steps == self._steps and not self._sent_since_status
