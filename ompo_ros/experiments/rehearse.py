@@ -231,7 +231,7 @@ def _recall(arguments: argparse.Namespace, task: Task, agent: Agent, sources: So
         agent.recall(transitions)
         left_out += not sources.recall(transitions)
     if left_out:
-        sys.stderr.write(f"{left_out} batches do not say what was commanded, the belief leaves them out\n")
+        sys.stderr.write(f"the belief leaves out {left_out} batches without possible commands\n")
     for transitions in recorded_demonstrations(arguments.demonstrations, task, task.contract, sys.stderr.write):
         agent.recall(transitions)
 

@@ -90,7 +90,7 @@ class Identifier(Node):
         files, warn = [Path(path) for path in paths.split(",")], self.get_logger().warning
         recorded = recorded_transitions(files, self._contract, warn)
         if left_out := sum(not self._belief.recall(transitions) for transitions in recorded):
-            warn(f"warm_start: {left_out} batches do not say what was commanded, the belief leaves them out")
+            warn(f"warm_start: the belief leaves out {left_out} batches without possible commands")
 
     def _take(self, transitions: Transitions) -> None:
         self._contract.bounds.check(transitions)
@@ -104,6 +104,7 @@ class Identifier(Node):
     def fit(self) -> None:
         """Fit once, publish and store the result, then pause so as to use no more than `share` of a core."""
         begun, self._fitted_steps = time.monotonic(), self._belief.target_steps
+        self._recorded = self._recorded and not self._belief.is_known  # the second fit is the last that they ask for
         self._keep()  # a fit takes seconds, in which the node may be killed
         if self._belief.fit():
             self._report()

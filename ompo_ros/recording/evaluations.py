@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ompo_ros.recording.batches import KIND, batch_from_bytes
 from ompo_ros.recording.cdr import BrokenMessage, CdrReader
-from ompo_ros.recording.extract import JOINT_STATE, joint_sample
-from ompo_ros.recording.reader import RecordedMessage, Recording, UnusableRecording
+from ompo_ros.recording.extract import joint_sample
+from ompo_ros.recording.reader import JOINT_STATE, RecordedMessage, Recording, UnusableRecording
 from ompo_ros.task.contract import Contract
 from ompo_ros.transitions import InvalidData, Origin
 

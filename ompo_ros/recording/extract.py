@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from ompo_ros.files import write_whole
 from ompo_ros.recording.cdr import BrokenMessage, CdrReader
-from ompo_ros.recording.reader import Recording, UnusableRecording
+from ompo_ros.recording.reader import JOINT_STATE, Recording, UnusableRecording
 from ompo_ros.transitions import Transitions
 
-JOINT_STATE: Final = "sensor_msgs/msg/JointState"
 _PARTS: Final = ("position", "velocity")
 
 

@@ -20,6 +20,7 @@ from ompo_ros.task.contract import Contract
 from ompo_ros.transitions import InvalidData
 
 FOLDER: Final = "recordings"  # of a run's folder
+JOINT_STATE: Final = "sensor_msgs/msg/JointState"
 _COMMANDS: Final = ("std_msgs/msg/Float64MultiArray", "trajectory_msgs/msg/JointTrajectory")
 _LARGEST: Final = 1 << 28  # bytes of a record, and of what a chunk unpacks to
 
@@ -101,6 +102,11 @@ class Recording:
         if COMMAND_TOPIC in self.about:
             return message.topic == self.about[COMMAND_TOPIC]
         return message.kind in _COMMANDS
+
+    def may_move_an_arm(self, message: RecordedMessage) -> bool:
+        """Whether a driver might take it; files without a command topic do not say which joint states were commands."""
+        unknown = COMMAND_TOPIC not in self.about and message.kind == JOINT_STATE
+        return unknown or message.kind in _COMMANDS or self.is_command(message)
 
     def _note(self, record: Metadata) -> None:
         if record.name == POLICY:

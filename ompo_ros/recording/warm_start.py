@@ -53,4 +53,4 @@ def _transitions(
         if recording.damage:
             warn(f"{recording.path}: {recording.damage}")
         if left_out := recording.refused + impossible:
-            warn(f"{recording.path}: {left_out} batches left out, damaged or of another run")
+            warn(f"{recording.path}: {left_out} batches left out: damaged, impossible, or of another run")

@@ -14,7 +14,7 @@ _FILES = {
     "episodes.csv": "One row per exploration episode on the target.",
     "record.json": "The evaluations before and after the run, and at how many target steps it was finished.",
     "policies/": "All policies of the run that were kept: `ompo policy list --registry policies` shows them, "
-    "`ros2 launch ompo_ros deploy.launch.py registry_dir:=policies` runs the stable one.",
+    "report.md has the command that runs the stable one.",
     "recordings/": "Everything the run sent, as MCAP files: `ompo recording info .` shows what is in them, "
     "`warm_start:=THIS_FOLDER` lets a new run learn from them.",
     "checkpoints/": "The learner's state, which `resume:=true` continues from.",

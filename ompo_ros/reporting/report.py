@@ -12,10 +12,12 @@ from matplotlib.figure import Figure
 from ompo_ros.files import write_whole
 from ompo_ros.reporting.belief_table import belief_section
 from ompo_ros.reporting.record import WINDOW, RecordedEvaluation, RunRecord, Sample
+from ompo_ros.reporting.resumption import PARAMETERS
 from ompo_ros.reporting.run_folder import REPORT, RunFolder
 from ompo_ros.reporting.verdict import verdict
 
 _NAMESPACE = "ompo"
+_DEPLOY = f"ros2 launch ompo_ros deploy.launch.py registry_dir:=policies params_file:={PARAMETERS}"
 _ARM = {  # what leads a deployment to an arm, and how fast it may move: a policy has learned that speed
     "task": "reach",
     "reward": "dense",
@@ -128,7 +130,7 @@ def _next(record: RunRecord, settings: Mapping[str, object]) -> list[str]:
     lines = [f"Policy {record.after.policy_version} {record.judgement}.", ""]
     if record.judgement.stable:
         lines += ["Run it, from this folder:", "", "```"]
-        lines += [f"ros2 launch ompo_ros deploy.launch.py registry_dir:=policies{_same_arm(settings)}"]
+        lines += [f"{_DEPLOY}{_same_arm(settings)}"]
         lines += [f"ompo enable{_to_it(settings)}", f"ompo goal X Y Z{_to_it(settings)}"]
         return [*lines, "```", ""]
     activate = f"`ompo policy activate {record.after.policy_version} --registry policies`"

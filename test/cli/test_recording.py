@@ -30,7 +30,7 @@ def ompo(*arguments: object) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def run_dir(tmp_path):
     """A run's folder with a recording of four seconds."""
-    writer = writer_in(tmp_path / "run" / "recordings")
+    writer = writer_in(tmp_path / "run" / "recordings", commands=COMMAND_TOPIC)
     command = serialize_message(Float64MultiArray(data=[0.1] * 7))
     for number in range(4):
         add_episode(writer, number)
@@ -116,8 +116,9 @@ def test_a_replay_looks_like_the_run_and_stops_where_an_arm_could_hear_it(run_di
         probe.close()
 
 
-def test_a_driver_that_takes_joint_states_keeps_a_replay_from_playing_too(tmp_path, ros_domain):
-    writer = writer_in(tmp_path, commands="/target_joint")
+@pytest.mark.parametrize("known", ["/target_joint", None], ids=["known", "older file"])
+def test_a_driver_that_takes_joint_states_keeps_a_replay_from_playing_too(tmp_path, ros_domain, known):
+    writer = writer_in(tmp_path, commands=known)
     add_episode(writer, 0)
     command = serialize_message(JointState(position=[0.1] * 7))
     writer.write("/target_joint", "sensor_msgs/msg/JointState", command, 0, 0)

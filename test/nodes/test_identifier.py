@@ -122,7 +122,7 @@ def test_recorded_demonstrations_without_commands_cost_the_belief_only_themselve
     recorder.write(played)
     recorder.close()
     make("identifier", run_dir=tmp_path, warm_start=tmp_path / "recordings").fit()
-    assert "1 batches do not say what was commanded" in capfd.readouterr().err
+    assert "the belief leaves out 1 batches without possible commands" in capfd.readouterr().err
     again = Belief(TASK, "randomized", 0)
     kept.restore(again, tmp_path / "belief.npz")
     assert again.target_steps == 20

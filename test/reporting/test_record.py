@@ -62,9 +62,9 @@ def test_the_report_says_in_words_what_the_run_came_to_and_what_to_do_with_it():
     text = report(record, {})
     assert "Adaptation worked: success rose by 75 points" in text
     assert "Policy 9 is stable: 38/40 episodes succeed." in text
-    assert "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies\n" in text
+    assert "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies params_file:=params.yaml\n" in text
     arm = {"robot": "panda", "target": "mujoco", "target_domain": "creeping", "seed": 3}
-    assert "registry_dir:=policies target:=mujoco target_domain:=creeping\n" in report(record, arm), "the same arm"
+    assert "params_file:=params.yaml target:=mujoco target_domain:=creeping\n" in report(record, arm), "the same arm"
     record.judgement = Judgement(False, "20/40 episodes succeed")
     text = report(record, {})
     assert "Policy 9 is not stable: 20/40 episodes succeed." in text
@@ -77,7 +77,7 @@ def test_the_report_deploys_on_the_arm_of_the_run_at_the_speed_that_was_learned(
     launched = {name: argument.default for name, argument in ARGUMENTS.items()}
     ours = {**launched, "target": "fci", "robot": "fr3", "robot_ip": "172.16.0.2", "speed_scale": "0.3"}
     commands = report(record, {**ours, "target_domain": "gaps/expressible_24"}).split("```")[1].split("\n")
-    deploy = "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies"
+    deploy = "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies params_file:=params.yaml"
     fci = f"{deploy} robot:=fr3 target:=fci robot_ip:=172.16.0.2 speed_scale:=0.3"
     assert commands[1:-1] == [fci, "ompo enable", "ompo goal X Y Z"]
     elsewhere = {**launched, "robot": "panda", "target": "real", "robot_namespace": "/left", "namespace": "lab"}

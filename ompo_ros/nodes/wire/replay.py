@@ -39,7 +39,7 @@ class Replay:
         for recording in recordings:
             for message in recording.messages():
                 self._kinds[message.topic] = message.kind
-                if recording.is_command(message):
+                if recording.may_move_an_arm(message):
                     self._commands.add(message.topic)
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(resource_path("config/fastdds.xml")))

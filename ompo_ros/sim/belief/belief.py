@@ -127,7 +127,7 @@ class Belief:
         self._evidence.add(transitions)
 
     def recall(self, recorded: Transitions) -> bool:
-        """Observe what is recorded of a target, passing over sources; False if it does not say what was commanded."""
+        """Observe what is recorded of a target, passing over sources; False if it has no possible commands."""
         if recorded.origin is Origin.SOURCE:
             return True
         try:
@@ -141,7 +141,7 @@ class Belief:
         self._evidence.half_life = half_life
 
     def fit(self, seconds: float | None = None) -> bool:
-        """Improve the distribution with all observations, in about `seconds`; False if there are too few."""
+        """Improve the distribution with all observations, in about `seconds`; False if they show too little."""
         if self._evidence.seen < FEWEST:
             return False
         likely = [hypothesis for hypothesis in self._likely() if self._can_fit(hypothesis.delay)]

@@ -53,7 +53,7 @@ class Evidence:
         self.half_life = np.inf  # transitions after which the weight of evidence is halved
 
     def add(self, transitions: Transitions) -> None:
-        """Add transitions in the order they were made; InvalidData if they do not say what was commanded."""
+        """Add transitions in the order they were made; InvalidData if states or commands are missing or impossible."""
         if transitions.command is None:
             raise InvalidData("command", "is missing: a belief needs the positions sent to the driver")
         if (size := transitions.obs_dim) != (needed := self._task.contract.observation_size):

@@ -13,16 +13,16 @@ class Run:
 
     def __init__(self, sources: int, pacing: Pacing, target_steps: int = 0) -> None:
         self.shares = [SourceShare(sources) for _ in range(sources)]
-        self.pacing, self.target_steps, self.steps, self.waiting = pacing, target_steps, 0, set()
+        self.pacing, self.target_steps, self.steps = pacing, target_steps, 0
 
     def report(self, delivered: bool = True) -> int:
         """One status, and what the sources send after it."""
         for share in self.shares:
             budget = self.pacing.source_budget(self.target_steps, 0)
-            share.hear(self.steps, budget, all_sent=share not in self.waiting)
+            share.hear(self.steps, budget, all_sent=True)
         sent = 0
         for share in self.shares:
-            while share.has_room and share not in self.waiting:
+            while share.has_room:
                 share.count(BATCH)
                 sent += BATCH
         self.steps += sent if delivered else 0
@@ -59,10 +59,26 @@ def test_a_lower_count_is_believed_at_once():
 
 
 def test_batches_that_still_wait_for_the_receiver_are_not_made_again():
-    run = Run(1, Pacing(warmup=500))
-    run.report(delivered=False)
-    run.waiting.update(run.shares)
-    assert not any(run.report() for _ in range(20))
+    share = SourceShare(1)
+    share.hear(0, 2 * BATCH, all_sent=True)
+    share.count(2 * BATCH)
+    for _ in range(20):
+        share.hear(0, 2 * BATCH, all_sent=False)
+    assert not share.has_room
+    for _ in range(3):
+        share.hear(0, 2 * BATCH, all_sent=True)
+    assert share.has_room
+
+
+def test_a_learner_that_refuses_all_of_it_is_sent_ever_less():
+    run = Run(1, Pacing(warmup=1000))
+    sent = [run.report(delivered=False) for _ in range(300)]
+    assert sum(map(bool, sent[:30])) == 4
+    assert sum(map(bool, sent)) < 12
+    run.report()
+    run.steps = 64
+    run.report()
+    assert any(run.report() for _ in range(4))
 
 
 def test_a_source_that_comes_late_finds_its_part_sent_by_the_other():
