@@ -116,7 +116,7 @@ spec.loader.exec_module(deploy)
 deploy.generate_launch_description()
 context = LaunchContext()
 context.launch_configurations.update({name: argument.default for name, argument in ARGUMENTS.items()})
-context.launch_configurations.update({"target": "real", "params_file": ""})
+context.launch_configurations.update({"target": "real", "driver": "franka_ros2", "params_file": ""})
 print(len(deploy.start(context)))
 """
 

@@ -62,7 +62,9 @@ ARGUMENTS = {
         "Robot preset: a file of config/robots by name, or a path. auto: panda, or fr3 for fci and franka_sim.",
     ),
     "robot_ip": Argument("", "Address of the robot's control, for target:=fci."),
-    "driver": Argument("", "Which of the preset's drivers to use. Empty: the preset's default."),
+    "driver": Argument(
+        "", "Which of the preset's drivers to use; needed for real with a shipped preset. Empty: the preset's default."
+    ),
     "robot_namespace": Argument("auto", "Where the robot's topics are. auto: / for real, else the nodes' own."),
     "speed_scale": Argument("1.0", "Share of the preset's velocity limits to use, up to 1."),
     "setting": Argument("domain_adaptation", "Which of the paper's settings.", _choices("learner", "learning.setting")),

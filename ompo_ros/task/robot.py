@@ -18,7 +18,7 @@ from ompo_ros.task.kinematics import FloatArray, end_effector_position
 COMMAND_INTERFACES: Final = ("forward_command", "joint_state", "joint_trajectory")
 RELIABILITIES: Final = ("best_effort", "reliable")
 JOINTS: Final = 7
-_DRIVERS: Final = ("ros2_control", "franka_ros2", "crisp", "multipanda_ros2")
+DRIVERS: Final = ("ros2_control", "franka_ros2", "crisp", "multipanda_ros2")
 Read = TypeVar("Read")
 
 
@@ -128,7 +128,7 @@ def _read_speed_limit(entries: dict[str, YamlValue], vectors: dict[str, FloatArr
 
 
 def _read_driver(entries: dict[str, YamlValue], chosen: str) -> Driver:
-    drivers = _named("drivers", lambda: entries["drivers"].mapping(_DRIVERS))
+    drivers = _named("drivers", lambda: entries["drivers"].mapping(DRIVERS))
     default = _named("driver", lambda: entries["driver"].word(tuple(drivers)))
     if chosen and chosen not in drivers:
         entries["drivers"].refuse(f"drivers: {chosen!r} is not among them; {meant(chosen, drivers)}")

@@ -298,7 +298,14 @@ def test_runs_in_different_domains_do_not_meet(start, tmp_path, monkeypatch):
 def test_the_wrong_robot_is_refused_with_what_to_do(start):
     panda = subprocess.Popen([sys.executable, "-m", "ompo_ros.nodes.robot_sim", "--ros-args", "-r", "__ns:=/ompo"])
     try:
-        run = start(role="target", target="real", robot="fr3", robot_namespace="/ompo", real_time_factor="1.0")
+        run = start(
+            role="target",
+            target="real",
+            robot="fr3",
+            driver="ros2_control",
+            robot_namespace="/ompo",
+            real_time_factor="1.0",
+        )
         run.wait_for("holding: joint_states name panda_joint1.* expects fr3_joint1.*check the parameter `robot`")
         assert run.interrupt() == 0, run.output
     finally:

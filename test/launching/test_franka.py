@@ -124,10 +124,11 @@ def test_a_file_for_the_real_arm_can_be_rehearsed_with_its_wait_for_the_cube(fil
         return parameters_of_node(file, arm, **given).get("cube_rest_time", TargetCollectorParameters.cube_rest_time)
 
     assert wait("stand_in", target="mujoco") == 0.0
-    assert wait("real", target="real") == wait("fci", **FCI) == REST_TIME
+    real = {"target": "real", "driver": "franka_ros2"}
+    assert wait("real", **real) == wait("fci", **FCI) == REST_TIME
     own = tmp_path / "mine.yaml"
     own.write_text(f"/**/{arm}:\n  ros__parameters: {{cube_rest_time: 5.0}}\n")
-    for folder, target in (("second", {"target": "mujoco"}), ("third", {"target": "real"}), ("fourth", FCI)):
+    for folder, target in (("second", {"target": "mujoco"}), ("third", real), ("fourth", FCI)):
         assert wait(folder, params_file=str(own), **target) == 5.0
 
 

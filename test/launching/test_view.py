@@ -79,4 +79,4 @@ def test_the_stand_ins_domain_is_shown_on_the_page_and_hidden_from_all_that_lear
     told = {name for name, parameters in given.items() if "creeping" in str(parameters)}
     assert told == {"robot_sim", "monitor", "run_manager"}, "the run manager reports it"
     assert {"learner", "identifier", "source_collector_0", "target_collector"} <= set(given)
-    assert given_to(target="real", target_domain="creeping")["monitor"]["target_domain"] == ""
+    assert given_to(target="real", driver="crisp", target_domain="creeping")["monitor"]["target_domain"] == ""
