@@ -24,6 +24,6 @@ THRESHOLDS: Final[Mapping[str, Thresholds]] = {  # by task
     # The script's push of a cube of 1 kg takes up to 53 N at a moment; fingers that landed on one met up to 245 N and
     # are to stop, as what presses on something that does not move (260 N): 100 N lie between. A cube of 3 kg at a
     # friction of 1 takes more in a third of the episodes. The torques are the most that 100 N take at the fingertips,
-    # in the wrist the joint's own limit: docs/real_robot.md has the figures.
+    # in the wrist the joint's own limit: docs/contact.md has the figures.
     "push": Thresholds(force=(100.0,) * 3 + (20.0,) * 3, torque=(75.0, 80.0, 70.0, 60.0, 12.0, 12.0, 12.0)),
 }

@@ -9,10 +9,9 @@ from pathlib import Path
 from ompo_ros.launching.arguments import InvalidArgument
 from ompo_ros.launching.franka import check_franka
 from ompo_ros.launching.parameter_file import InvalidParameterFile, ParameterFile
-from ompo_ros.reporting.kept_files import is_path
 from ompo_ros.resources import networks_name, resource_path
 from ompo_ros.task.config_file import ConfigFileError
-from ompo_ros.task.robot import DRIVERS, load_robot
+from ompo_ros.task.robot import load_robot
 
 
 def chosen_target(values: Mapping[str, str]) -> str:
@@ -45,13 +44,17 @@ def check_arm(values: Mapping[str, str]) -> None:
     _check("robot", lambda name: _load("robot", name), values)
     _check("driver", lambda name: load_robot(values["robot"], name), values)
     check_franka(values)
-    if values["target"] == "real" and not values["driver"] and not is_path(values["robot"]):
+    if values["target"] == "real" and not values["driver"] and _sends_steps(values["robot"]):
         raise InvalidArgument(
-            f"target:=real needs driver:={'|'.join(DRIVERS)}: the preset's default, ros2_control, sends steps, which a "
-            "Franka answers with a reflex. docs/real_robot.md says what each driver needs."
+            f"target:=real needs driver:=NAME: the default of robot:={values['robot']} sends steps, which a Franka "
+            "answers with a reflex. docs/real_robot.md says which driver moves which arm."
         )
     if values["target"] not in ("real", "fci"):
         _check("target_domain", lambda name: _load_target(name, values["target"]), values)
+
+
+def _sends_steps(robot: str) -> bool:
+    return load_robot(robot).driver.command_interface == "forward_command"
 
 
 def check_files(values: Mapping[str, str], parameters: ParameterFile) -> None:

@@ -125,16 +125,16 @@ def report(record: RunRecord, settings: Mapping[str, object]) -> str:
 
 def _next(record: RunRecord, settings: Mapping[str, object]) -> list[str]:
     """What to do with the result, on the arm that it was adapted to."""
-    if record.after is None or record.judgement is None:
-        return []
-    lines = [f"Policy {record.after.policy_version} {record.judgement}.", ""]
-    if record.judgement.stable:
-        lines += ["Run it, from this folder:", "", "```"]
-        lines += [f"{_DEPLOY}{_same_arm(settings)}"]
-        lines += [f"ompo enable{_to_it(settings)}", f"ompo goal X Y Z{_to_it(settings)}"]
-        return [*lines, "```", ""]
-    activate = f"`ompo policy activate {record.after.policy_version} --registry policies`"
-    return [*lines, f"{activate}, from this folder, makes it stable all the same.", ""]
+    lines = []
+    if record.after is not None and record.judgement is not None:
+        lines += [f"Policy {record.after.policy_version} {record.judgement}.", ""]
+        if not record.judgement.stable:
+            activate = f"`ompo policy activate {record.after.policy_version} --registry policies`"
+            lines += [f"{activate}, from this folder, makes it stable all the same.", ""]
+    lines += ["Run the stable policy, from this folder:", "", "```"]
+    lines += [f"{_DEPLOY}{_same_arm(settings)}"]
+    lines += [f"ompo enable{_to_it(settings)}", f"ompo goal X Y Z{_to_it(settings)}"]
+    return [*lines, "```", ""]
 
 
 def _same_arm(settings: Mapping[str, object]) -> str:

@@ -3,6 +3,7 @@
 import csv
 
 from ompo_ros.launching.arguments import ARGUMENTS
+from ompo_ros.launching.files import check_arm
 from ompo_ros.reporting.explanation import explanation
 from ompo_ros.reporting.record import (
     WINDOW,
@@ -68,7 +69,8 @@ def test_the_report_says_in_words_what_the_run_came_to_and_what_to_do_with_it():
     record.judgement = Judgement(False, "20/40 episodes succeed")
     text = report(record, {})
     assert "Policy 9 is not stable: 20/40 episodes succeed." in text
-    assert "`ompo policy activate 9 --registry policies`, from this folder, makes it stable all the same." in text
+    activate = "`ompo policy activate 9 --registry policies`, from this folder, makes it stable all the same."
+    assert text.index(activate) < text.index("deploy.launch.py")
 
 
 def test_the_report_deploys_on_the_arm_of_the_run_at_the_speed_that_was_learned():
@@ -80,10 +82,12 @@ def test_the_report_deploys_on_the_arm_of_the_run_at_the_speed_that_was_learned(
     deploy = "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies params_file:=params.yaml"
     fci = f"{deploy} robot:=fr3 target:=fci robot_ip:=172.16.0.2 speed_scale:=0.3"
     assert commands[1:-1] == [fci, "ompo enable", "ompo goal X Y Z"]
-    elsewhere = {**launched, "robot": "panda", "target": "real", "robot_namespace": "/left", "namespace": "lab"}
+    there = {"target": "real", "driver": "crisp", "robot_namespace": "/left", "namespace": "lab"}
+    elsewhere = {**launched, "robot": "panda", **there}
+    check_arm(elsewhere)
     commands = report(record, elsewhere).split("```")[1].split("\n")
-    there = f"{deploy} target:=real robot_namespace:=/left namespace:=lab"
-    assert commands[1:-1] == [there, "ompo enable --namespace /lab", "ompo goal X Y Z --namespace /lab"]
+    left = f"{deploy} driver:=crisp target:=real robot_namespace:=/left namespace:=lab"
+    assert commands[1:-1] == [left, "ompo enable --namespace /lab", "ompo goal X Y Z --namespace /lab"]
 
 
 def test_every_column_of_both_tables_is_explained(tmp_path):
@@ -98,8 +102,9 @@ def test_every_column_of_both_tables_is_explained(tmp_path):
         assert [line.split("`")[1] for line in section.splitlines() if "`" in line] == columns
 
 
-def test_a_run_that_was_never_evaluated_says_so():
+def test_a_run_that_was_never_evaluated_says_so_and_how_to_deploy_what_is_stable():
     text = report(RunRecord(0), {})
+    assert "ros2 launch ompo_ros deploy.launch.py registry_dir:=policies" in text
     assert text.count("not evaluated") == 2
     assert "Whether adaptation worked is not known" in text
 

@@ -41,5 +41,9 @@ class SourceShare:
 
     @property
     def has_room(self) -> bool:
-        """Whether the learner wants more of us."""
-        return self._reported is not None and self._ours < self._budget / self._num_sources
+        """Whether the learner wants more of us; other sources may have covered our share."""
+        return (
+            self._reported is not None
+            and self._reported < self._budget
+            and self._ours < self._budget / self._num_sources
+        )

@@ -93,6 +93,16 @@ def test_a_source_that_comes_late_finds_its_part_sent_by_the_other():
     assert 1024 <= run.steps <= 1024 + 2 * BATCH
 
 
+def test_a_source_that_hears_but_cannot_send_finds_its_part_sent_by_the_other():
+    run = Run(2, Pacing(warmup=1024))
+    slow = run.shares.pop()
+    for _ in range(40):
+        run.report()
+        slow.hear(run.steps, 1024, all_sent=True)
+    assert 1024 <= run.steps <= 1024 + BATCH
+    assert not slow.has_room
+
+
 def test_transitions_that_were_taken_back_are_made_anew():
     share = SourceShare(1)
     share.hear(0, 2 * BATCH, all_sent=True)
