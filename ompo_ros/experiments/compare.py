@@ -32,7 +32,7 @@ from ompo_ros.experiments.comparison_tables import (
 from ompo_ros.experiments.methods import MAIN, METHODS, PARTS, Protocol
 from ompo_ros.experiments.rehearse import ArmHeld, Rig, Sources, make_rehearsal, rehearse
 from ompo_ros.experiments.settings import node_settings
-from ompo_ros.files import write_whole
+from ompo_ros.files import InUse, lock, write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.learning.metrics import Metrics
 from ompo_ros.resources import networks_name
@@ -45,11 +45,14 @@ BENCHMARK = "benchmark"  # the benchmark of ompo_ros.sim.gaps
 
 
 def gap_of(text: str) -> Gap:
-    """Read `simulator:domain`, or a domain alone for panda-gym's arm."""
+    """Read `simulator:domain`; alone, a domain of the benchmark has its own simulator, another one panda-gym."""
     simulator, _, domain = text.rpartition(":")
     if simulator and simulator not in SIMULATORS:
         raise argparse.ArgumentTypeError(f"{simulator} is not a simulator: choose {', '.join(SIMULATORS)}")
-    return Gap(simulator or SIMULATORS[0], domain)
+    own = next((gap.simulator for gap in benchmark() if gap.domain == domain), "")
+    if simulator and own and simulator != own:
+        raise argparse.ArgumentTypeError(f"{domain} of the benchmark is an arm in {own}, not in {simulator}")
+    return Gap(simulator or own or SIMULATORS[0], domain)
 
 
 def gaps_of(text: str) -> list[Gap]:
@@ -150,11 +153,17 @@ def _is_of(run: Sequence[Point], protocol: Protocol) -> bool:
     return bool(ended) and (last.update_to_data, last.source_ratio) == (protocol.update_to_data, protocol.source_ratio)
 
 
-def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job], list[Point]] = play) -> None:
-    """Make the missing runs; a failed run is reported and made again at the next start."""
+def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job], list[Point]] = play) -> int:
+    """Make the missing runs and return how many failed; those are made again at the next start."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with lock(path):
+        return _compare(list(dict.fromkeys(jobs)), path, processes, make)
+
+
+def _compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job], list[Point]]) -> int:
     left = missing(jobs, path)
     sys.stderr.write(f"{len(jobs) - len(left)} of {len(jobs)} runs are done\n")
-    begun = time.monotonic()
+    begun, failed = time.monotonic(), 0
     threads = ThreadPoolExecutor(processes)
     asked = {threads.submit(_make_alone, make, job): job for job in left}
     try:
@@ -165,6 +174,7 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
             except Exception as error:
                 why = _KILLED if isinstance(error, BrokenProcessPool) else repr(error)
                 sys.stderr.write(f"{job.gap} {job.method} seed {job.seed} failed: {why}\n")
+                failed += 1
                 continue
             append(path, points)
             seconds = (time.monotonic() - begun) / done * (len(left) - done)
@@ -174,6 +184,7 @@ def compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Job
             )
     finally:
         threads.shutdown(cancel_futures=True)
+    return failed
 
 
 def _make_alone(make: Callable[[Job], list[Point]], job: Job) -> list[Point]:
@@ -183,13 +194,13 @@ def _make_alone(make: Callable[[Job], list[Point]], job: Job) -> list[Point]:
 
 
 def report(path: Path) -> str:
-    """Draw tables, two per task and three per kind of gap, and the figure beside the rows; returns the tables."""
+    """Draw tables, two per benchmark and three per kind of gap, and the figure beside the rows; returns the tables."""
     points = read(path)
     tasks: dict[str, list[Point]] = {}
     kinds: dict[str, list[Point]] = {}
     for point in points:
         kind = kind_of(point.gap)
-        tasks.setdefault(task_of(kind), []).append(point)
+        tasks.setdefault(task_of(kind) if kind else "chosen", []).append(point)
         kinds.setdefault(kind or "chosen", []).append(point)
     fair = (f"## {task}, gaps and seeds in common\n\n{_fair(of)}" for task, of in sorted(tasks.items()))
     each = (f"## {kind} gaps\n\n{_tables(of)}" for kind, of in sorted(kinds.items()))
@@ -234,12 +245,18 @@ def main() -> None:
         every = itertools.product(
             arguments.seeds, itertools.chain(*(arguments.gaps or [gaps_of(BENCHMARK)])), arguments.methods
         )
-        jobs = [Job(gap, method, seed, protocol) for seed, gap, method in every]
-        try:
-            compare(jobs, arguments.out, arguments.processes)
-        except ValueError as error:
-            sys.exit(str(error))
+        make_runs([Job(gap, method, seed, protocol) for seed, gap, method in every], arguments)
     sys.stdout.write(report(arguments.out))
+
+
+def make_runs(jobs: Sequence[Job], arguments: argparse.Namespace, make: Callable[[Job], list[Point]] = play) -> None:
+    """Make the missing runs, or exit and say why not all are there."""
+    try:
+        failed = compare(jobs, arguments.out, arguments.processes, make)
+    except (InUse, ValueError) as error:
+        sys.exit(str(error))
+    if failed:
+        sys.exit(f"{failed} runs failed: start again to make them")
 
 
 def _parse() -> argparse.Namespace:
@@ -249,7 +266,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--gaps", nargs="+", type=gaps_of, metavar="GAP", help=help_gaps)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--steps", type=int, default=protocol.target_steps, help="on the target")
+    parser.add_argument("--steps", type=int, choices=protocol.points, default=protocol.target_steps)
     parser.add_argument("--update-to-data", type=float, default=protocol.update_to_data)
     parser.add_argument("--source-ratio", type=float, default=protocol.source_ratio)
     parser.add_argument("--processes", type=int, default=2)

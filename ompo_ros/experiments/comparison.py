@@ -72,7 +72,7 @@ def read(path: Path) -> list[Point]:
 
 
 def append(path: Path, points: Sequence[Point]) -> None:
-    """Add a run's rows in one write, so that a run is whole or missing."""
+    """Add a run's rows; if not all can be written, none stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -82,12 +82,13 @@ def append(path: Path, points: Sequence[Point]) -> None:
         text.write("\n")
     for point in points:
         writer.writerow([f"{value:.6g}" if isinstance(value, float) else value for value in dataclasses.astuple(point)])
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.write(descriptor, text.getvalue().encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with path.open("ab", buffering=0) as file:
+        before = file.tell()
+        content = text.getvalue().encode()
+        if file.write(content) < len(content):
+            file.truncate(before)
+            raise OSError(f"{path} cannot take {len(content)} bytes more: is the disk full?")
+        os.fsync(file.fileno())
 
 
 def runs(points: Iterable[Point]) -> dict[RunKey, list[Point]]:

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from ompo_ros.experiments.compare import Job, compare, gap_of, point_of
+from ompo_ros.experiments.compare import Job, gap_of, make_runs, point_of
 from ompo_ros.experiments.comparison import Point, read, runs
 from ompo_ros.experiments.comparison_figure import figure
 from ompo_ros.experiments.comparison_tables import markdown
@@ -130,11 +130,7 @@ def main() -> None:
         points = tuple(range(0, arguments.episodes * EPISODE_STEPS + 1, BLOCK * EPISODE_STEPS))
         protocol = Protocol(arguments.update_to_data, arguments.source_ratio, warmup=500, points=points)
         every = itertools.product(arguments.seeds, arguments.methods)
-        jobs = [Job(arguments.gap, method, seed, protocol) for seed, method in every]
-        try:
-            compare(jobs, arguments.out, arguments.processes, follow)
-        except ValueError as error:
-            sys.exit(str(error))
+        make_runs([Job(arguments.gap, method, seed, protocol) for seed, method in every], arguments, follow)
     sys.stdout.write(report(arguments.out))
 
 

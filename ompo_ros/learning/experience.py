@@ -207,9 +207,9 @@ class Experience:
 
     @property
     def can_sample(self) -> bool:
-        """Whether D_G holds every origin that mini-batches need."""
+        """Whether D_G holds every origin that mini-batches need, at the latest when the next update merges a round."""
         if self._target_share < 0.0:
-            return self.global_.size > 0
+            return self.global_.size > 0 or self.round_waits
         shares = {Origin.TARGET: self._target_share, Origin.SOURCE: 1.0 - self._target_share}
         return all(len(self.places(origin)) > 0 for origin, share in shares.items() if share > 0.0)
 

@@ -40,7 +40,7 @@ def recall_demonstrations(node: Node, agent: Agent, task: Task, contract: Contra
         raise UnusableRecording(f"demonstrations: {paths} holds no successful episode of an arm")
     log.info(f"starting with {steps} demonstrated steps")
     if not agent.config.demonstration_share:
-        log.warning("demonstrations are drawn as all other rows are: learning.demonstration_share is 0")
+        log.warning("demonstrations have no share of their own in mini-batches: learning.demonstration_share is 0")
 
 
 def _split(paths: str) -> list[Path]:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import math
 import os
+import resource
 import signal
 
 import numpy as np
@@ -30,6 +31,7 @@ from ompo_ros.experiments.comparison import (
 )
 from ompo_ros.experiments.comparison_tables import methods_table, parts_table, shared_table
 from ompo_ros.experiments.methods import Protocol
+from ompo_ros.files import InUse, lock
 from ompo_ros.sim.gaps import Gap
 
 PROTOCOL = Protocol(1.0, 1.0, 100, points=(50, 100), reported=(50, 100), episodes=1, fewer_episodes=1)
@@ -73,7 +75,7 @@ def run_or_die(path, job):
 def test_rows_are_kept_as_soon_as_they_come_and_a_killed_run_costs_no_other(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     jobs = [Job(gap_of("mujoco:creeping"), "sac", seed, PROTOCOL) for seed in range(3)]
-    compare(jobs, path, 2, functools.partial(run_or_die, path))
+    assert compare([*jobs, jobs[0]], path, 2, functools.partial(run_or_die, path)) == 1
     assert [each.seed for each in read(path)] == [2, 0]
     assert "sac seed 1 failed: its process was killed" in capsys.readouterr().err
     assert [job.seed for job in missing(jobs, path)] == [1]
@@ -210,8 +212,12 @@ def test_table_and_figure_are_drawn_from_the_file_alone(tmp_path):
     text = report(path)
     fair, rest = text.split("## chosen gaps")
     chosen, inexpressible = rest.split("## inexpressible gaps")
-    assert fair.startswith("## reach, gaps and seeds in common")
-    assert fair.count("| sac | 4 | 2 | 0.90, 0.90 | 0.62, 0.62 |") == 2  # of all methods and of the main ones
+    assert fair.startswith("## chosen, gaps and seeds in common")
+    of_chosen, of_drawn = fair.split("## reach, gaps and seeds in common")
+    every, main = of_chosen.split("Main methods.")
+    assert "| sac | 1 | 1 | 0.80, 0.80 | 1.00, 1.00 |" in every  # darc has one seed
+    assert "| sac | 2 | 1 | 0.90, 0.90 | 1.00, 1.00 |" in main
+    assert of_drawn.count("| sac | 2 | 1 | 0.25, 0.25 |") == 2
     assert "| sac | 2 | 1 | 0.25, 0.25 |" in inexpressible
     assert "| sac | 2 | 1 | 0.90, 0.90 | 1.00, 1.00 |" in chosen
     assert "| darc | 1 | 1 | 0.00, 0.00 |" in chosen  # nothing after it was held
@@ -275,3 +281,38 @@ def test_a_gap_is_a_simulator_and_a_domain():
     assert gap_of("mujoco:a/b.yaml") == Gap("mujoco", "a/b.yaml")
     with pytest.raises(Exception, match="not a simulator"):
         gap_of("gazebo:creeping")
+
+
+def test_an_arm_of_the_benchmark_is_that_of_its_own_simulator():
+    assert str(gap_of("gaps/expressible_25")) == str(gap_of("mujoco:gaps/expressible_25"))
+    with pytest.raises(Exception, match="is an arm in mujoco, not in panda_gym"):
+        gap_of("panda_gym:gaps/expressible_25")
+
+
+def test_arms_that_were_chosen_cost_the_benchmark_none_of_its_methods(tmp_path):
+    path = tmp_path / "rows.csv"
+    append(path, [point(100, 0.5, gap="mujoco:gaps/expressible_25")])
+    append(path, [point(100, 0.7, "ompo")])
+    drawn = report(path).split("## reach, gaps and seeds in common")[1].split("\n## ")[0]
+    assert "| sac | 1 | 1 | 0.50, 0.50 |" in drawn
+    assert "ompo" not in drawn.split("Left out")[0]
+
+
+def test_rows_that_do_not_fit_on_the_disk_leave_the_file_as_it_was(tmp_path):
+    path = tmp_path / "rows.csv"
+    append(path, [point(100, 0.5)])
+    before = path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+    try:
+        with pytest.raises(OSError, match="is the disk full"):
+            append(path, [point(250, 1.0)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == before
+
+
+def test_two_comparisons_do_not_write_to_one_file(tmp_path):
+    path = tmp_path / "rows.csv"
+    with lock(path), pytest.raises(InUse):
+        compare([], path, 1)

@@ -102,6 +102,7 @@ def test_local_buffer_larger_than_all_data_means_no_r(small_agent):
 def test_first_round_without_history_has_nothing_to_compare_with(small_agent, transitions, merge):
     agent = small_agent(fill=False, setting="stationary", merge=merge)
     agent.observe(transitions(20, Origin.TARGET))
+    assert agent.ready
     agent.update(4)
     assert not agent.rating.discriminator.trained
     assert agent.experience.global_.size == 20

@@ -47,6 +47,16 @@ def test_probability_not_worse_is_the_share_of_posterior_draws():
             assert found == pytest.approx(share, abs=3e-3), (candidate, stable, margin)
 
 
+@pytest.mark.parametrize("episodes", [1_029, 100_000, 1_000_000])
+def test_evaluations_of_any_length_are_judged(episodes):
+    perfect, half = evaluation(episodes, episodes), evaluation(episodes // 2, episodes)
+    assert probability_at_least(perfect, 0.99) == pytest.approx(1.0, abs=1e-4)
+    assert probability_at_least(half, 0.5) == pytest.approx(0.5, abs=2e-2)
+    assert probability_not_worse(perfect, perfect, 0.0) == pytest.approx(0.5, abs=1e-2)
+    assert probability_not_worse(perfect, half, 0.0) == pytest.approx(1.0)
+    assert probability_not_worse(half, perfect, 0.1) == pytest.approx(0.0)
+
+
 def test_equal_evidence_is_a_coin_toss_without_a_margin():
     assert probability_not_worse(evaluation(7, 20), evaluation(7, 20), 0.0) == pytest.approx(0.5, abs=1e-4)
 

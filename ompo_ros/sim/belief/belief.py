@@ -77,6 +77,7 @@ class Belief:
         self._wide = Gaussian(mean, np.diag(np.maximum(deviation, coordinates.WIDE) ** 2))
         self._matching = Matching(task, self.prior.simulator, base)
         self._hypotheses = [_Hypothesis(delay, self._wide) for delay in DELAYS]
+        self._best = self._hypotheses[0]  # of those that the last fit improved: the others' losses are of older rows
         self._searched = 0  # transitions at the last search from other starting points
         self.fits = 0
         self.fitted_steps = 0  # transitions observed before the last fit
@@ -150,6 +151,7 @@ class Belief:
         begun, starts = time.perf_counter(), self._starts()
         for hypothesis in likely:
             self._improve(hypothesis, starts, None if seconds is None else begun + seconds)
+        self._best = min(likely, key=lambda hypothesis: hypothesis.loss)
         self.fits += 1
         self.fitted_steps = self._evidence.seen
         self.prediction_error = self._check()
@@ -165,7 +167,7 @@ class Belief:
             "losses": np.array([each.loss for each in self._hypotheses]),
             "wide_mean": self._wide.mean,
             "wide_covariance": self._wide.covariance,
-            "counts": np.array([self.fits, self.fitted_steps, self._searched]),
+            "counts": np.array([self.fits, self.fitted_steps, self._searched, self._best.delay]),
             "errors": np.array([] if error is None else [error.belief, error.prior]),
         }
 
@@ -174,26 +176,24 @@ class Belief:
         n, size = len(DELAYS), coordinates.SIZE
         means, covariances = numbers(arrays, "means", (n, size)), numbers(arrays, "covariances", (n, size, size))
         wide = Gaussian(numbers(arrays, "wide_mean", (size,)), numbers(arrays, "wide_covariance", (size, size)))
-        fits, fitted_steps, searched = (int(count) for count in numbers(arrays, "counts", (3,)))
+        fits, fitted_steps, searched, delay = (int(count) for count in numbers(arrays, "counts", (4,)))
         errors = [float(error) for error in numbers(arrays, "errors", (2 if fits else 0,))]
         losses = [float(loss) for loss in arrays["losses"].reshape(n)]
         if np.isnan(losses).any():
             raise ValueError("losses are not numbers")
+        best = DELAYS.index(delay)
         self._evidence.restore(arrays)
         self._wide = wide
         self._hypotheses = [_Hypothesis(DELAYS[i], Gaussian(means[i], covariances[i]), losses[i]) for i in range(n)]
+        self._best = self._hypotheses[best]
         self.fits, self.fitted_steps, self._searched = fits, fitted_steps, searched
         self.prediction_error = PredictionError(*errors) if errors else None
 
     def close(self) -> None:
         self._matching.close()
 
-    @property
-    def _best(self) -> _Hypothesis:
-        return min(self._hypotheses, key=lambda hypothesis: hypothesis.loss)
-
     def _likely(self) -> list[_Hypothesis]:
-        """The delays still worth fitting; one that fits worse by a nat per step is dropped."""
+        """The delays still worth fitting; one that fits worse by 100 nats over all steps is dropped."""
         most = self._best.loss + 100.0 / max(self._evidence.seen, 1)
         return [each for each in self._hypotheses if np.isinf(each.loss) or not each.loss > most]
 

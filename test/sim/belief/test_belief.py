@@ -241,6 +241,18 @@ def test_old_evidence_fades_if_it_is_to(episodes, tmp_path):
     assert belief.prediction_error.belief < 0.3, "judged by steps of the arm as it was"
 
 
+def test_steps_that_no_delay_explains_do_not_bring_back_one_that_was_dropped(episodes):
+    belief = belief_of(episodes)
+    assert belief.fit()
+    belief.forget(half_life=10)
+    rng = np.random.default_rng(0)
+    for episode in episodes:  # somebody shakes the arm
+        shaken = rng.normal(0.0, 0.1, episode.next_obs.shape).astype(np.float32)
+        belief.observe(replace(episode, next_obs=episode.next_obs + shaken))
+    assert belief.fit()
+    assert belief.delay == 0
+
+
 def test_every_mean_has_a_name(fitted):
     assert fitted.mean.shape == fitted.deviation.shape == (len(NAMES),)
     assert (fitted.deviation > 0).all()
