@@ -169,8 +169,8 @@ class Loop:
             for packet in self._link.packets(wait):
                 if packet[:1] == messages.SETPOINT:
                     self._hear_setpoint(np.frombuffer(packet[1:]))
-                elif packet == messages.RECOVER:
-                    self._link.send(messages.RECOVERED + self._recover().encode())
+                elif packet[:1] == messages.RECOVER:
+                    self._link.send(messages.answer_to(packet, self._recover()))
         except Ended:
             if self._phase is not Phase.FOLLOWING:
                 raise
@@ -210,7 +210,7 @@ class Loop:
             return _short(error)
         if _is_stopped(state):
             return _reason(state)
-        self._phase = Phase.RECOVERED
+        self._phase, self._heard = Phase.RECOVERED, time.monotonic()  # nothing was heard meanwhile
         return ""
 
 

@@ -13,11 +13,11 @@ from ompo_ros.task.kinematics import FloatArray
 from ompo_ros.task.robot import JOINTS
 
 SETPOINT: Final = b"p"
-RECOVER: Final = b"r"
+RECOVER: Final = b"r"  # with a number
 STATE: Final = b"s"
 EVENT: Final = b"e"  # a line for the log
 FAULT: Final = b"f"  # why the arm is stopped
-RECOVERED: Final = b"o"  # the answer to RECOVER: empty, or what is wrong
+RECOVERED: Final = b"o"  # the answer to RECOVER: its number, and what is wrong or nothing
 CONNECTED: Final = b"c"
 LARGEST: Final = 4096  # bytes of a packet
 
@@ -35,6 +35,17 @@ class Phase(Enum):
 
 
 _PHASES: Final = tuple(Phase)
+
+
+def answer_to(request: bytes, problem: str) -> bytes:
+    """The RECOVERED packet that answers a RECOVER packet."""
+    return b"%b%b %b" % (RECOVERED, request[1:], problem.encode())
+
+
+def read_answer(packet: bytes) -> tuple[int, str]:
+    """The number and the text of a RECOVERED packet."""
+    number, _, problem = packet[1:].partition(b" ")
+    return int(number), problem.decode()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 The motion follows the quadratic B-spline of the setpoints: halfway between two of them it has their mean velocity. It
 therefore needs no more acceleration than the setpoints themselves, and passes none of them by more than it needs to
-brake. Without a newer setpoint it comes to rest at the last one.
+brake. Without a newer setpoint it comes to rest at the last one. It begins where the robot stands: a sender that was
+not told of a stop may believe it elsewhere, so the way to its setpoints is slow until they are met.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _SLACK: Final = 0.5  # rad/s^2 besides
 _RAMP: Final = 0.125  # share of a period in which a gentle acceleration rises
 _CHECKED: Final = (0.25, 0.5, 0.75)  # of a plan's duration, where its speed is checked against limits that fall
 _CREEP: Final = 0.02  # rad/s; the slowest velocity limit of a joint that coasts to its setpoint
+_MET: Final = 0.02  # rad between a setpoint and the arm; a step of this size takes no more than 0.45 rad/s
+_MEETING: Final = 0.2  # rad/s on the way to setpoints that the arm has not met
 _STILL: Final = [0.0] * JOINTS
 
 
@@ -39,6 +42,7 @@ class Motion:
         self._plan = ruckig.Trajectory(JOINTS)
         self._elapsed = 0.0  # s since the plan's start
         self._coasts = True  # whether the plan ends at rest
+        self._met = False  # whether the setpoints have come near to the arm
         self._goal = self._last = position.copy()
         self._passing = np.zeros(JOINTS)  # rad/s at the goal
         self._last_at = -np.inf
@@ -67,7 +71,8 @@ class Motion:
         velocity = (goal - self._last) / min(since, 10.0 * self._period)
         self._goal = self._last = goal
         self._passing, self._last_at = velocity, now
-        if not self._plan_passage(goal, velocity, self._period):
+        self._met = self._met or float(np.abs(goal - self.position).max()) <= _MET
+        if not self._met or not self._plan_passage(goal, velocity, self._period):
             self._plan_rest()
 
     def advance(self, seconds: float = CYCLE) -> list[float]:
@@ -109,11 +114,12 @@ class Motion:
         return self._limits.speed.keeps(positions, velocities)
 
     def _plan_rest(self, *, coast: bool = False) -> None:
-        """Plan to rest at the last setpoint, as fast as allowed or, to coast, no faster than now."""
+        """Plan to rest at the last setpoint: as fast as allowed, to coast no faster than now, to meet it slowly."""
         goal, velocity = self._goal, np.array(self.velocity)
         down, up = self._limits.speeds(np.array(self.position), goal)
-        if coast:
-            down, up = (np.minimum(speed, np.maximum(np.abs(velocity), _CREEP)) for speed in (down, up))
+        if coast or not self._met:
+            least = _CREEP if coast else _MEETING
+            down, up = (np.minimum(speed, np.maximum(np.abs(velocity), least)) for speed in (down, up))
         request = self._request(goal, _STILL)
         request.max_velocity, request.min_velocity = up.tolist(), (-down).tolist()
         request.synchronization = ruckig.Synchronization.No

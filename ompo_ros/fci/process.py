@@ -69,9 +69,9 @@ class FciProcess:
     def send_setpoint(self, position: FloatArray) -> None:
         self._send(messages.SETPOINT + position.astype("float64").tobytes())
 
-    def ask_recovery(self) -> None:
-        """The answer comes as a RECOVERED packet."""
-        self._send(messages.RECOVER)
+    def ask_recovery(self, number: int) -> None:
+        """The answer comes as a RECOVERED packet of that number."""
+        self._send(b"%b%d" % (messages.RECOVER, number))
 
     def close(self, patience: float = _END) -> None:
         """Bring the arm to rest and end the process, which is killed where it takes longer than `patience`."""

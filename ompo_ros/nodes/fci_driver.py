@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
+import time
+from functools import partial
 from typing import Final
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ompo_msgs.srv import SetEnabled
+from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
 from ompo_ros.fci import messages
-from ompo_ros.fci.messages import Settings, State
+from ompo_ros.fci.messages import Phase, Settings, State
 from ompo_ros.fci.process import FciProcess
 from ompo_ros.nodes.parameters import FciDriverParameters
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
 from ompo_ros.nodes.wire.process import STEADY, run
+from ompo_ros.nodes.wire.repeated_call import RepeatedCall
 from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES, topic_in
 from ompo_ros.parameters import InvalidParameter
 from ompo_ros.task.robot import JOINTS, Robot, load_robot
@@ -27,6 +33,7 @@ from ompo_ros.task.robot import JOINTS, Robot, load_robot
 _REPORT_PERIOD: Final = 1.0  # s
 _LOOK: Final = 0.1  # s between two looks at what the loop has reported
 _ANSWER: Final = 5.0  # s for a recovery
+_PATIENCE: Final = 10.0  # s for a node to be disabled
 _SIZES: Final = {
     "joint_impedance": JOINTS,
     "collision_torque": JOINTS,
@@ -46,8 +53,12 @@ class FciDriver(Node):
         settings = _settings(given, self._robot)
         self._problem, self._must_disable, self._has_ended = "", False, False
         self._newest: State | None = None
+        self._seen: State | None = None  # at the last look
         self._worst = 0.0  # s, the longest cycle since the last report
-        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._recoveries = 0
+        self._answers: queue.SimpleQueue[tuple[int, str]] = queue.SimpleQueue()
+        self._switches: dict[str, Client] = {}  # of the nodes that have commanded the arm, by service
+        self._disabling: set[str] = set()
         driver = self._robot.driver
         topic = self.resolve_topic_name(topic_in(given.robot_namespace, driver.command_topic))
         self._states = self.create_publisher(JointState, topic_in(given.robot_namespace, driver.state_topic), STATES)
@@ -79,11 +90,7 @@ class FciDriver(Node):
         self._fci.send_setpoint(position)
 
     def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._fci.ask_recovery()
-        try:
-            problem = self._answers.get(timeout=_ANSWER)
-        except queue.Empty:
-            problem = f"the robot did not answer within {_ANSWER:g} s"
+        problem = self._recover()
         response.success = not problem
         response.message = problem or "recovered: enable the node that commands the arm to move it again"
         log = self.get_logger()
@@ -94,6 +101,18 @@ class FciDriver(Node):
             log.info(f"~/recover: {response.message}")
         return response
 
+    def _recover(self) -> str:
+        """What is wrong, or ""; the late answer to an earlier call is none."""
+        self._recoveries += 1
+        self._fci.ask_recovery(self._recoveries)
+        deadline = time.monotonic() + _ANSWER
+        while (left := deadline - time.monotonic()) > 0.0:
+            with contextlib.suppress(queue.Empty):
+                number, problem = self._answers.get(timeout=left)
+                if number == self._recoveries:
+                    return problem
+        return f"the robot did not answer within {_ANSWER:g} s"
+
     def _read(self) -> None:
         for packet in self._fci.packets():
             kind, text = packet[:1], packet[1:]
@@ -103,7 +122,7 @@ class FciDriver(Node):
                 self._problem, self._must_disable = text.decode(), True
                 self.get_logger().error(f"stopped: {self._problem}. Call ~/recover when the arm may move again.")
             elif kind == messages.RECOVERED:
-                self._answers.put(text.decode())
+                self._answers.put(messages.read_answer(packet))
             elif kind == messages.EVENT:
                 self.get_logger().warning(text.decode())
         self._has_ended = True
@@ -125,16 +144,42 @@ class FciDriver(Node):
     def _look(self) -> None:
         if self._has_ended:
             raise RuntimeError("the process with the robot's loop has ended")
+        self._look_at_phase()
         if self._must_disable:
             self._must_disable = False
             self._disable_senders()
 
+    def _look_at_phase(self) -> None:
+        """Notice a stop whose packet was lost, and commands that did not pause for a recovery."""
+        newest, before = self._newest, self._seen
+        self._seen = newest
+        if newest is None or before is None:
+            return
+        if newest.phase is Phase.STOPPED and before.phase is not Phase.STOPPED:
+            self._problem, self._must_disable = self._problem or newest.phase.value, True
+        if newest.phase is Phase.RECOVERED and newest.counts.refused > before.counts.refused:
+            self._must_disable = True
+            self.get_logger().warning(
+                "refused commands that did not pause for the recovery: disable their node, then enable it again",
+                throttle_duration_sec=1.0,
+            )
+
     def _disable_senders(self) -> None:
         """Ask whoever commands the arm to stop: a recovered arm must not go on by itself."""
         for sender in self.get_publishers_info_by_topic(self._topic):
-            namespace = sender.node_namespace.rstrip("/")
-            client = self.create_client(SetEnabled, f"{namespace}/{sender.node_name}/set_enabled")
-            client.call_async(SetEnabled.Request(enabled=False))
+            service = f"{sender.node_namespace.rstrip('/')}/{sender.node_name}/set_enabled"
+            if service in self._disabling:
+                continue
+            if service not in self._switches:
+                self._switches[service] = self.create_client(SetEnabled, service)
+            self._disabling.add(service)
+            call = RepeatedCall(self, self._switches[service], SetEnabled.Request, patience=_PATIENCE)
+            call.answer.add_done_callback(partial(self._on_disabled, service))
+
+    def _on_disabled(self, service: str, answer: Future) -> None:
+        self._disabling.discard(service)
+        if answer.result() is None:
+            self.get_logger().error(f"{service} did not answer: stop by hand whatever commands the arm")
 
     def _report(self) -> None:
         newest = self._newest

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def streams():
         "smooth": (smooth, np.full(count, 4)),
         "jittered": (smooth, random.integers(2, 7, count)),
         "stalling": (smooth, np.where(np.arange(count) == count // 2, 40, 4)),
-        "raw": (ROBOT.home + random.uniform(-0.15, 0.15, (count, 7)), np.full(count, 4)),
+        "raw": (np.vstack((ROBOT.home, ROBOT.home + random.uniform(-0.15, 0.15, (count - 1, 7)))), np.full(count, 4)),
     }
 
 
@@ -82,6 +83,23 @@ def test_after_a_reflex_nothing_moves_until_recovered_and_commanded_anew(robot, 
     driven.send(stopped + 0.05 * np.linspace(0.0, 1.0, 10)[:, None])
     driven.until_phase(Phase.WAITING)
     np.testing.assert_allclose(driven.states(20).position, stopped + 0.05, atol=5e-3)
+
+
+def test_a_recovery_that_takes_long_is_no_pause_of_the_commands(robot, driven):
+    driven.send(wave(1.6)[:15])
+    robot.raise_reflex()
+    driven.fault()
+    stopped = driven.states(50).position
+    robot.process.send_signal(signal.SIGSTOP)
+    driven.ask_recovery()
+    time.sleep(0.7)  # the sender of a node that is blocked meanwhile
+    driven.fci.send_setpoint(stopped + 0.1)
+    robot.process.send_signal(signal.SIGCONT)
+    driven.until(lambda: driven.answers, "an answer to the recovery")
+    driven.send([stopped + 0.1] * 20)
+    state = driven.until_phase(Phase.RECOVERED)
+    assert state.counts.refused >= 20
+    np.testing.assert_allclose(state.position, stopped, atol=5e-3)
 
 
 def test_a_pressed_stop_is_named_and_can_only_be_left_after_its_release(robot, driven):

@@ -47,13 +47,19 @@ def streams():
     ticks = np.arange(count)
     regular = ticks * PERIOD
     sine = ROBOT.home + 0.3 * np.sin(3.0 * ticks[:, None] * ROBOT.period) * [1, -1, 1, 1, -1, 1, 1]
+    met = ROBOT.home + 0.0 * ticks[:, None]  # where the motion begins: the arm meets no setpoints but near ones
+    raw, wild, near = met.copy(), met.copy(), met.copy()
+    raw[1:] += random.uniform(-0.1, 0.1, (count - 1, 7))
+    wild[1:] = random.uniform(ROBOT.position_low - 1.0, ROBOT.position_high + 1.0, (count - 1, 7))
+    near[1:] = np.where(random.random((count - 1, 7)) < 0.5, LIMITS.low, LIMITS.high) + 0.01
     return {
         "smooth": (sine, regular),
         "jittered": (sine, regular + random.integers(0, PERIOD // 2, count)),
         "stalling": (sine, regular + np.where(ticks > 40, 300, 0) + np.where(ticks > 60, 90, 0)),
-        "raw": (ROBOT.home + random.uniform(-0.1, 0.1, (count, 7)), regular),
-        "wild": (random.uniform(ROBOT.position_low - 1.0, ROBOT.position_high + 1.0, (count, 7)), regular),
-        "near the ends": (np.where(random.random((count, 7)) < 0.5, LIMITS.low, LIMITS.high) + 0.01, regular),
+        "raw": (raw, regular),
+        "wild": (wild, regular),
+        "wild, never met": (wild[1:], regular[1:]),
+        "near the ends": (near, regular),
     }
 
 
@@ -75,6 +81,24 @@ def test_a_smooth_stream_is_followed_a_period_and_a_half_behind():
     behind = path[3 + PERIOD * 3 // 2 :: PERIOD]
     settled = slice(25, len(behind))
     assert np.abs(behind[settled] - setpoints[: len(behind)][settled]).max() < 2e-3
+
+
+@pytest.mark.parametrize("distance", [0.05, 0.1, 0.5])
+def test_setpoints_far_from_where_the_arm_stands_are_met_slowly(distance):
+    goal = ROBOT.home + distance
+    path, motion = played([goal] * 100, [PERIOD * tick for tick in range(100)], 100 * PERIOD)
+    speed = np.abs(np.diff(path, axis=0)).max(axis=1) / CYCLE
+    assert speed[np.abs(path[1:] - goal).max(axis=1) > 0.02].max() <= 0.2 + 1e-6
+    assert speed.max() < 0.45
+    assert motion.at_rest
+    np.testing.assert_allclose(motion.position, goal, atol=1e-6)
+
+
+def test_a_stream_that_was_met_is_followed_at_its_own_speed():
+    away = np.linspace(0.0, 1.0, 30)[:, None] * np.ones(7)
+    setpoints = np.concatenate((np.repeat(ROBOT.home[None] + 0.1, 40, axis=0), ROBOT.home + 0.1 - away))
+    path, _ = played(setpoints, [PERIOD * tick for tick in range(70)], 70 * PERIOD)
+    assert np.abs(np.diff(path, axis=0)).max() / CYCLE > 0.7
 
 
 def test_without_another_setpoint_the_arm_rests_at_the_last_one():

@@ -1,5 +1,7 @@
 """The FR3's driver over DDS, on a simulated robot that speaks the maker's protocol."""
 
+import time
+
 import launch_pytest
 import numpy as np
 import pytest
@@ -64,5 +66,14 @@ def test_the_driver_moves_the_arm_stops_with_it_and_waits_for_its_recovery(probe
 
     probe.call(SetBool, "/ompo/franka_sim/user_stop", SetBool.Request(data=False))
     probe.spin_until(lambda: probe.call(Trigger, "/ompo/fci_driver/recover", Trigger.Request()).success)
-    probe.spin_until(lambda: newest().level == DiagnosticStatus.OK)
+    asked.clear()
+
+    def asked_again():  # by commands that go on as if nothing had been
+        commands.publish(Float64MultiArray(data=ROBOT.home.tolist()))
+        return asked
+
+    probe.spin_until(asked_again)
+    paused = time.monotonic()
+    probe.spin_until(lambda: newest().level == DiagnosticStatus.OK and time.monotonic() > paused + 1.0)
     go(ROBOT.home)
+    assert not any(asked)

@@ -59,7 +59,7 @@ class Driven:
     def __init__(self, address: str = ADDRESS) -> None:
         self.fci = FciProcess(settings(address))
         self.faults, self.answers = [], []
-        self._count, self._newest = 0, None
+        self._count, self._newest, self._recoveries = 0, None, 0
         self._came = threading.Condition()
         self.fci.connect(PATIENCE)
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -74,7 +74,7 @@ class Driven:
                 elif packet[:1] == messages.FAULT:
                     self.faults.append(packet[1:].decode())
                 elif packet[:1] == messages.RECOVERED:
-                    self.answers.append(packet[1:].decode())
+                    self.answers.append(messages.read_answer(packet))
                 self._came.notify_all()
 
     def states(self, count: int = 1) -> State:
@@ -108,10 +108,14 @@ class Driven:
         return self.faults[-1]
 
     def recover(self) -> str:
-        count = len(self.answers)
-        self.fci.ask_recovery()
-        self.until(lambda: len(self.answers) > count, "an answer to the recovery")
-        return self.answers[-1]
+        number = self.ask_recovery()
+        self.until(lambda: self.answers and self.answers[-1][0] == number, "an answer to the recovery")
+        return self.answers[-1][1]
+
+    def ask_recovery(self) -> int:
+        self._recoveries += 1
+        self.fci.ask_recovery(self._recoveries)
+        return self._recoveries
 
     def close(self) -> int:
         self.fci.close(PATIENCE)
