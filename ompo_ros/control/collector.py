@@ -135,12 +135,10 @@ class Collector:
         return replace(tick, waits=arrived)
 
     def _play(self, state: ArmState, cube: FloatArray | None, now: float) -> Tick:
+        self.player.sent(self.motion.filter.commanded(state))  # by now it is known whether the last command was
         step = self.player.step(state, cube, now)
         if not isinstance(step, PlayedEpisode):
-            tick = self._send(state, state.position + INCREMENT * step, now)
-            # After a tick that came too early for a command, the driver follows the last one.
-            self.player.sent(self.motion.filter.commanded(state) if tick.command is None else tick.command.position)
-            return tick
+            return self._send(state, state.position + INCREMENT * step, now)
         self._stops = 0
         if not self.player.has_work:
             return Tick(self._stop(CollectorPhase.IDLE, "", state, now).command, step)

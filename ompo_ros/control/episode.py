@@ -46,8 +46,9 @@ class EpisodeRecorder:
         self.versions.append(policy_version)
 
     def send(self, command: FloatArray) -> None:
-        """Record the joint positions (7,) that the last action led to."""
-        self.commands.append(command)
+        """Record the joint positions (7,) that the driver had in the period after the last action."""
+        if len(self.commands) < len(self.actions):
+            self.commands.append(command)
 
     @property
     def has_moved(self) -> bool:

@@ -67,6 +67,8 @@ class Motion:
             if self.filter.is_unsure:
                 self._settled = now + _SETTLING  # a stopped arm may begin to follow only now
             return f"no joint state for {age:.2f} s"
+        if age < -self.robot.period:
+            return "no joint state since the clock was set back"
         if doubt := self._doubt_values(state) or self._continuity.doubt(state):
             return doubt
         if not self.moving and (overload := self._overload(state)):

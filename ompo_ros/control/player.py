@@ -116,7 +116,7 @@ class Player:
         return action.astype(np.float64)
 
     def sent(self, command: FloatArray) -> None:
-        """Record the joint positions (7,) sent for the last action."""
+        """Record the joint positions (7,) that the driver had in the period after the last action."""
         if self._episode is not None:
             self._episode.send(command)
 

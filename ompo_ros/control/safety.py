@@ -71,6 +71,9 @@ class SafeCommand:
         return not self.velocity.any()
 
 
+_Commanded = tuple[Plan | None, FloatArray, FloatArray]  # the driver's motion, the setpoint and its velocity
+
+
 class SafetyFilter:
     """Checks every command between policy and robot; tracks the driver's state and counts changes."""
 
@@ -90,7 +93,7 @@ class SafetyFilter:
         self._approach = Approach(self._speed_limit, self.driver.change, self._period, self.driver.reserve)
         self._workspace = Workspace(robot)
         self._plan: Plan | None = None  # the driver's motion; None while the arm's position is unknown
-        self._former: Plan | None = None  # the previous one, in case the newest command is never sent
+        self._former: _Commanded = (None, np.zeros(JOINTS), np.zeros(JOINTS))  # in case the newest is never sent
         self._possible: list[Plan] = []  # what the driver may hold: the last acknowledged command and those since
         self.delivered = True  # whether the driver has acknowledged the last command; set by the sender
         self._setpoint: FloatArray = np.zeros(JOINTS)
@@ -103,7 +106,8 @@ class SafetyFilter:
 
     def forget(self) -> None:
         """Restart from the next measured position, after others may have moved the arm."""
-        self._plan = self._former = None
+        self._plan = None
+        self._former = (None, self._setpoint, self._velocity)
         self._possible = []
 
     def resume(self, measured: FloatArray, *, moved: bool) -> None:
@@ -138,7 +142,8 @@ class SafetyFilter:
         """Undo the last command, which was not sent; the driver continues with the previous one."""
         if self._possible:
             self._possible.pop()
-        self._plan, self._hold_first = self._former, self._held_first
+        self._plan, self._setpoint, self._velocity = self._former
+        self._hold_first = self._held_first
 
     def commanded(self, state: ArmState) -> FloatArray:
         """The last setpoint, or the arm's position before any command."""
@@ -167,7 +172,7 @@ class SafetyFilter:
         self.calls += 1
         self._note_arrival()
         reasons = self._doubts(state, now, retreat)
-        former = self._plan
+        former = self._plan, self._setpoint, self._velocity
         if self._plan is None:
             if reasons or state is None:
                 self.changed.update(reasons)

@@ -208,6 +208,8 @@ class Arm:
             "ticks": self._cadence.total_ticks,
             "worst_period_ms": round(cadence.worst * 1e3, 1),
             "withheld_commands": self._dispatch.withheld,
+            "refused_joint_states": self._states.refused,
+            **({"refused_cubes": self._cube.refused} if self._cube is not None else {}),
             "state_age_ms": round(self._states.silence * 1e3, 1) if self._states.state else "never",
             **machine.figures(),
         }

@@ -245,11 +245,9 @@ class WatchedArm:
     def _take_command(self, command: object, now: float) -> None:
         clock = self._node.get_clock().now().nanoseconds * 1e-9
         try:
-            position = positions_from_msg(self._robot, command, clock)[0]
+            self._commanded = (positions_from_msg(self._robot, command, clock)[0], now)
         except ValueError:
             return  # the arm's node reports what is wrong with commands
-        if position.shape == self._robot.home.shape and np.isfinite(position).all():
-            self._commanded = (position, now)
 
     def commanded(self, now: float) -> FloatArray | None:
         """Where the arm is told to be, unless that was long ago."""

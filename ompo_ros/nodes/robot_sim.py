@@ -81,8 +81,9 @@ class RobotSim(Node):
     def _on_command(self, msg: CommandMessage) -> None:
         """Use the first setpoint at once, and queue the others for their time."""
         try:
-            first, *self._queue = positions_from_msg(self._robot, msg, self._stamp_now())
+            first, *rest = positions_from_msg(self._robot, msg, self._stamp_now())
             self._arm.command(first)
+            self._queue = rest
             self._next_setpoint = self._arm.time + self._robot.period
         except ValueError as error:
             self.get_logger().error(f"refused a command: {error}", throttle_duration_sec=1.0)

@@ -112,6 +112,28 @@ def test_a_tick_too_early_for_a_command_repeats_the_last_one_in_the_record():
     assert repeated.sum() == 1
 
 
+def test_a_command_that_was_not_sent_is_not_in_the_record():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 10)
+    rig.collector.motion.withdraw()
+    kept = rig.collector.motion.filter.commanded(rig.arm.measured)
+    rig.run_until(lambda: rig.finished)
+    commands = rig.finished[0].transitions.command
+    np.testing.assert_array_equal(commands[9], kept.astype(np.float32))
+    np.testing.assert_array_equal(commands[8], commands[9])
+
+
+def test_an_arm_whose_last_state_is_of_a_later_clock_brakes():
+    rig = Rig()
+    rig.run_until(lambda: len(rig.observed) == 10)
+    last = rig.arm.measured
+    state = ArmState(last.position, last.velocity, rig.arm.time)
+    begun = state.time - 30.0
+    sent = [rig.collector.tick(state, None, begun + tick * ROBOT.period).command for tick in range(50)]
+    assert rig.collector.problem == "no joint state since the clock was set back"
+    assert not any(sent[25:])
+
+
 def test_an_observation_is_the_one_after_the_command_took_effect():
     """An arm that is pushed at full action for one step has moved in that step's next observation."""
     rig = Rig()

@@ -1,5 +1,7 @@
 """The stand-in robot over DDS: exactly a real arm's topics, in its own time or in lockstep."""
 
+import math
+
 import launch
 import launch_pytest
 import numpy as np
@@ -96,18 +98,26 @@ def test_senseless_commands_change_nothing_and_without_sound_ones_in_time_it_hol
     np.testing.assert_allclose(states[-1].position, held, atol=0.005)
 
 
+def trajectory_to(target):
+    trajectory = JointTrajectory(joint_names=list(reversed(ROBOT.joint_names)))
+    for share in np.linspace(0.0, 1.0, 26)[1:]:
+        point = JointTrajectoryPoint(positions=(ROBOT.home + share * (target - ROBOT.home))[::-1].tolist())
+        point.time_from_start.nanosec = round(share * 999_999_999)
+        trajectory.points.append(point)
+    return trajectory
+
+
 @pytest.mark.launch(fixture=trajectories)
 def test_a_trajectory_is_followed_to_its_end_by_joint_name(probe):
     states = probe.listen(JointState, "/ompo/joint_states", STATES)
     commands = probe.node.create_publisher(JointTrajectory, TRAJECTORY, COMMANDS)
     probe.spin_until(lambda: states and commands.get_subscription_count() == 1)
     target = ROBOT.home + np.linspace(-0.1, 0.1, 7)
-    trajectory = JointTrajectory(joint_names=list(reversed(ROBOT.joint_names)))
-    for share in np.linspace(0.0, 1.0, 26)[1:]:
-        point = JointTrajectoryPoint(positions=(ROBOT.home + share * (target - ROBOT.home))[::-1].tolist())
-        point.time_from_start.nanosec = round(share * 999_999_999)
-        trajectory.points.append(point)
-    commands.publish(trajectory)
+    commands.publish(trajectory_to(target))
+    broken = trajectory_to(ROBOT.home)
+    broken.points[-1].positions[0] = math.nan
+    probe.spin_until(lambda: np.abs(np.array(states[-1].position) - ROBOT.home).max() > 0.01)
+    commands.publish(broken)  # refused as a whole, and the first one goes on
     probe.spin_until(
         lambda: np.abs(np.array(states[-1].position) - target).max() < 0.01, hint=lambda: states[-1].position
     )

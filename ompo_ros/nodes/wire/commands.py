@@ -40,6 +40,11 @@ class Commands:
         self._delivery = Delivery.ARRIVED
         self._missed = False  # an acknowledgement of the last command
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens: nobody acknowledges everything."""
+        return bool(self._publisher.get_subscription_count() > 0)
+
     def send(self, command: SafeCommand, stamp: Time, due: float) -> float | None:
         """Publish a command unless it is past `due`, and return when it was sent (both monotonic s).
 

@@ -23,6 +23,7 @@ class Cube:
         self._node, self._frame = node, frame
         self._position: FloatArray | None = None
         self._heard = -np.inf
+        self.refused = 0
         self._stamp = 0  # ns, of the position
         topic = topic_in(namespace, "cube")
         self.topic = node.resolve_topic_name(topic)
@@ -42,6 +43,7 @@ class Cube:
         position = np.array([msg.point.x, msg.point.y, msg.point.z])
         stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
         if problem := self._refusal(msg.header.frame_id, position) or self._repetition(stamp):
+            self.refused += 1
             self._node.get_logger().warning(f"{self.topic} refused: {problem}", throttle_duration_sec=5.0)
         else:
             self._position, self._stamp, self._heard = position, stamp, time.monotonic()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Final
 
 import numpy as np
 from rclpy.node import Node
@@ -14,28 +13,33 @@ from ompo_ros.control.safety import SafeCommand
 from ompo_ros.nodes.wire.commands import Commands, Delivery
 from ompo_ros.nodes.wire.loop_clock import LoopClock
 
-_HEARS: Final = 1.5  # periods since a joint state within which the network is there
-
 
 class Dispatch:
     """Sends a motion's commands to its driver; a dry run sends nothing."""
 
     def __init__(self, node: Node, motion: Motion, clock: LoopClock, topic: str, *, lockstep: bool, dry: bool) -> None:
-        self._motion, self._clock, self._lockstep = motion, clock, lockstep
+        self._motion, self._clock, self._topic, self._lockstep = motion, clock, topic, lockstep
         self._commands = None if dry else Commands(node, motion.robot, topic)
         self.withheld = 0
 
     def problem(self, silence: float) -> str:
-        """If no messages get through in either direction, send none: the driver's state is unknown.
+        """If a command did not arrive, or nobody is there to take it, send none: the driver's state is unknown.
 
-        Call before each tick; `silence` is the time in seconds since the last joint state.
+        Call before each tick; `silence` is the time in seconds since the last joint state. That a robot is not there
+        at all is for others to say.
         """
-        delivery = self._commands.delivery() if self._commands is not None else Delivery.ARRIVED
-        hears = silence < _HEARS * self._motion.robot.period
-        lost = delivery is Delivery.LOST and not hears  # the acknowledgement may just be slow
-        self._motion.filter.delivered = delivery is Delivery.ARRIVED
-        if lost and self._motion.moving:
-            self._motion.leave()
+        commands, motion = self._commands, self._motion
+        if commands is None:
+            return ""
+        delivery = commands.delivery()
+        motion.filter.delivered = delivery is Delivery.ARRIVED
+        if not commands.is_heard:
+            motion.leave()
+            motion.filter.forget()
+            silent = silence > motion.robot.stale_after
+            return "" if silent else f"nobody listens to {self._topic}: is the driver there?"
+        if delivery is Delivery.LOST and motion.moving:
+            motion.leave()
             return "the last command was not acknowledged: is the driver there, and the network?"
         return ""
 

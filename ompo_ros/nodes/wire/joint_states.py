@@ -28,6 +28,8 @@ class JointStates:
     ) -> None:
         self.state: ArmState | None = None
         self.fault = ""
+        self.refused = 0  # of our arm
+        self._log = node.get_logger()
         self._heard = 0.0
         self._reader, self._clock, self._in_step = JointStateReader(robot), clock, in_step
         # In lockstep every state is needed: the robot waits for the answer to it.
@@ -51,6 +53,7 @@ class JointStates:
                 self.fault = str(error)
             return
         except BadJointState as error:
-            self.fault = str(error)
+            self.fault, self.refused = str(error), self.refused + 1
+            self._log.warning(f"joint state refused: {error}", throttle_duration_sec=5.0)
         if self._in_step is not None:
             self._in_step(now)

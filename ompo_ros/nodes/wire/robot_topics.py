@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Union
 
 import numpy as np
@@ -13,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ompo_ros.control.safety import SafeCommand
 from ompo_ros.task.kinematics import FloatArray
-from ompo_ros.task.robot import Robot
+from ompo_ros.task.robot import JOINTS, Robot
 
 COMMANDS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a driver subscribes
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)  # as a joint_state_broadcaster publishes
@@ -65,22 +66,33 @@ def positions_from_msg(robot: Robot, msg: CommandMessage, now: float = 0.0) -> l
     ValueError says what is wrong, for example that the trajectory has already ended.
     """
     if isinstance(msg, Float64MultiArray):
-        return [np.array(msg.data)]
+        return [_sound([msg.data])[0]]
     if isinstance(msg, JointState):
-        return [np.array(msg.position)]
-    if sorted(msg.joint_names) != sorted(robot.joint_names):
-        raise ValueError(f"the trajectory names {list(msg.joint_names)}, the arm has {list(robot.joint_names)}")
-    if not msg.points or any(len(point.positions) != len(msg.joint_names) for point in msg.points):
-        raise ValueError("the trajectory needs at least one point, and a position for every joint in each")
-    order = [list(msg.joint_names).index(name) for name in robot.joint_names]
+        order = _order(robot, msg.name)
+        return [_sound([msg.position])[0][order]]
+    order = _order(robot, msg.joint_names)
+    if not msg.points:
+        raise ValueError("the trajectory needs at least one point")
+    table = _sound([point.positions for point in msg.points])[:, order]
     times = np.array([point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in msg.points])
     stamp = msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9
     age = now - stamp if stamp else 0.0
     if not 0.0 <= times[-1] - age <= _LONGEST:
         raise ValueError(f"the trajectory ends {times[-1] - age:.2f} s from now, 0 to {_LONGEST:g} is allowed")
-    table = np.array([point.positions for point in msg.points])[:, order]
     wanted = age + np.arange(1, max(int(np.ceil((times[-1] - age) / robot.period - 1e-6)), 1) + 1) * robot.period
     return list(np.stack([np.interp(wanted, times, column) for column in table.T], axis=-1))
+
+
+def _order(robot: Robot, names: Sequence[str]) -> list[int]:
+    if sorted(names) != sorted(robot.joint_names):
+        raise ValueError(f"it names {list(names)}, the arm has {list(robot.joint_names)}")
+    return [list(names).index(name) for name in robot.joint_names]
+
+
+def _sound(rows: Sequence[Sequence[float]]) -> FloatArray:
+    if any(len(row) != JOINTS for row in rows) or not np.isfinite(table := np.array(rows)).all():
+        raise ValueError(f"each setpoint needs {JOINTS} finite positions")
+    return table
 
 
 def _duration(seconds: float) -> Duration:

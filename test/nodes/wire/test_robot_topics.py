@@ -1,9 +1,12 @@
 """What each kind of driver is sent, and that the stand-in reads it as that driver would."""
 
+import math
+
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ompo_ros.control.safety import ArmState, SafetyFilter
 from ompo_ros.nodes.wire.robot_topics import command_to_msg, command_type, positions_from_msg
@@ -36,3 +39,31 @@ def test_an_impedance_controller_gets_positions_by_name_and_no_velocity_to_go_on
     assert type(message) is JointState
     assert (message.name, message.header.stamp) == (list(robot.joint_names), STAMP)
     assert not message.velocity
+
+
+def test_joint_states_are_taken_by_name():
+    robot = load_robot("fr3", "crisp")
+    backwards = JointState(name=list(reversed(robot.joint_names)), position=robot.home[::-1].tolist())
+    np.testing.assert_array_equal(positions_from_msg(robot, backwards), [robot.home])
+
+
+@pytest.mark.parametrize("driver", ["ros2_control", "crisp", "franka_ros2"])
+@pytest.mark.parametrize("positions", [[0.0] * 6, [0.0] * 6 + [math.nan], []])
+def test_a_command_with_one_unsound_setpoint_is_refused_whole(driver, positions):
+    robot = load_robot("fr3", driver)
+    message = command_type(robot)()
+    if driver == "ros2_control":
+        message.data = positions
+    elif driver == "crisp":
+        message.name, message.position = list(robot.joint_names), positions
+    else:
+        message.joint_names = list(robot.joint_names)
+        message.points = [JointTrajectoryPoint(positions=each) for each in (robot.home.tolist(), positions)]
+    with pytest.raises(ValueError, match="7 finite positions"):
+        positions_from_msg(robot, message)
+
+
+def test_a_command_for_other_joints_is_refused():
+    robot = load_robot("fr3", "crisp")
+    with pytest.raises(ValueError, match=r"it names .*panda_joint1.*the arm has .*fr3_joint1"):
+        positions_from_msg(robot, JointState(name=list(load_robot("panda").joint_names), position=[0.0] * 7))
