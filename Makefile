@@ -28,7 +28,10 @@ lint: setup ## ruff and mypy
 	@tools/with_ros mypy
 
 # What fails is tried once more, alone, as by colcon's --retest-until-pass: on busy cores DDS discovery can take seconds.
+# A module that cannot be collected is not: the second try knows nothing of it.
 test: lint ## lint, then every test but the slow ones, two at a time; what fails is tried once more alone
+	@found="$$(tools/with_ros python -m pytest --collect-only -qq -m "not slow" $(ARGS) 2>&1)" || \
+	  (echo "$$found" && false)
 	@tools/with_ros python -m pytest -n 2 --dist loadgroup --durations 20 -m "not slow" $(ARGS) || \
 	  (echo "make test: a second try for what failed" && \
 	   tools/with_ros python -m pytest --last-failed --last-failed-no-failures none -m "not slow" $(ARGS))

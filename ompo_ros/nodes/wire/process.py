@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # keeps running when simulated
 
 _PRIORITY: Final = 50  # of the machine's real-time priorities, as ros2_control's own default
 _LOOK: Final = 0.1  # s between two looks for a signal
+_LONG_START: Final = 100.0  # s, after which a node that does not come up prints where it hangs
 
 
 class Finished(Exception):
@@ -79,8 +81,10 @@ def run(
     absence: Absence | None = None
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        faulthandler.dump_traceback_later(_LONG_START)
         with only_one(make_node.__name__):
             node = make_node()
+        faulthandler.cancel_dump_traceback_later()
         absence = Absence()
         _spin(node, turn, ending_of(node), absence)
     except Finished:
