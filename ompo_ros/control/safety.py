@@ -142,7 +142,9 @@ class SafetyFilter:
         """Undo the last command, which was not sent; the driver continues with the previous one."""
         if self._possible:
             self._possible.pop()
-        self._plan, self._setpoint, self._velocity = self._former
+        self._plan, setpoint, velocity = self._former
+        if self._plan is not None:
+            self._setpoint, self._velocity = setpoint, velocity
         self._hold_first = self._held_first
 
     def commanded(self, state: ArmState) -> FloatArray:

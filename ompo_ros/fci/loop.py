@@ -34,6 +34,7 @@ _REST: Final = 1.0  # s without a command, after which an arm at rest is left to
 _BEGIN: Final = 20  # cycles at the start of a motion in which the robot may still compare with its own last position
 _SETTLING: Final = 0.3  # s after the motion's end: the robot holds what it measures when it is left alone
 _PAUSE: Final = 0.5  # s without a command: the sender was disabled, or is another one
+_DEAF: Final = 0.1  # s without a look at the packets: this process was stopped, or the robot blocked it
 _RETRY: Final = 0.2  # s between two attempts to connect
 _LATE: Final = 2.0 * CYCLE
 _RECENT: Final = 0.1  # s in which lost cycles may have caused a reflex
@@ -50,6 +51,7 @@ class Loop:
         self._phase = Phase.CONNECTING
         self._setpoint: FloatArray | None = None  # the newest one that was not yet taken
         self._heard = -np.inf  # when the last setpoint came, taken or not
+        self._listened = -np.inf
         self._ending = False
         self._lost_at = -np.inf
         self._cycles = self._lost = self._late = self._setpoints = self._refused = 0
@@ -165,6 +167,10 @@ class Loop:
     def _hear(self, wait: float = 0.0) -> None:
         if self._ending:
             return
+        now = time.monotonic()
+        if now - self._listened > _DEAF:
+            self._heard = now  # as far as is known nothing has paused
+        self._listened = now
         try:
             for packet in self._link.packets(wait):
                 if packet[:1] == messages.SETPOINT:
@@ -210,7 +216,7 @@ class Loop:
             return _short(error)
         if _is_stopped(state):
             return _reason(state)
-        self._phase, self._heard = Phase.RECOVERED, time.monotonic()  # nothing was heard meanwhile
+        self._phase, self._heard = Phase.RECOVERED, time.monotonic()  # as far as is known nothing has paused
         return ""
 
 

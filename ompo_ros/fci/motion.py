@@ -3,7 +3,7 @@
 The motion follows the quadratic B-spline of the setpoints: halfway between two of them it has their mean velocity. It
 therefore needs no more acceleration than the setpoints themselves, and passes none of them by more than it needs to
 brake. Without a newer setpoint it comes to rest at the last one. It begins where the robot stands: a sender that was
-not told of a stop may believe it elsewhere, so the way to its setpoints is slow until they are met.
+not told of a stop may believe it elsewhere, and that distance is closed slowly.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _SLACK: Final = 0.5  # rad/s^2 besides
 _RAMP: Final = 0.125  # share of a period in which a gentle acceleration rises
 _CHECKED: Final = (0.25, 0.5, 0.75)  # of a plan's duration, where its speed is checked against limits that fall
 _CREEP: Final = 0.02  # rad/s; the slowest velocity limit of a joint that coasts to its setpoint
-_MET: Final = 0.02  # rad between a setpoint and the arm; a step of this size takes no more than 0.45 rad/s
-_MEETING: Final = 0.2  # rad/s on the way to setpoints that the arm has not met
+_MET: Final = 0.02  # rad between first setpoint and arm; a step of this size takes no more than 0.45 rad/s
+_MEETING: Final = 0.2  # rad/s at which a greater distance is closed
 _STILL: Final = [0.0] * JOINTS
 
 
@@ -42,8 +42,8 @@ class Motion:
         self._plan = ruckig.Trajectory(JOINTS)
         self._elapsed = 0.0  # s since the plan's start
         self._coasts = True  # whether the plan ends at rest
-        self._met = False  # whether the setpoints have come near to the arm
-        self._goal = self._last = position.copy()
+        self._offset: FloatArray | None = None  # rad to the setpoints, from where the motion began; None before any
+        self._goal = self._way = position.copy()  # the last setpoint, and the same with what is left of the offset
         self._passing = np.zeros(JOINTS)  # rad/s at the goal
         self._last_at = -np.inf
         self.position: list[float] = position.tolist()
@@ -59,7 +59,7 @@ class Motion:
         """Continue from where the robot itself has gone after lost cycles, even if that is faster than allowed."""
         self.position, self.velocity, self.acceleration = position, velocity, acceleration
         left = self._plan.duration - self._elapsed
-        if self._coasts or not self._plan_passage(self._goal, self._passing, max(left, CYCLE)):
+        if self._coasts or not self._plan_passage(self._way, self._passing, max(left, CYCLE)):
             self._plan_rest()
 
     def setpoint(self, position: FloatArray, now: float) -> None:
@@ -68,12 +68,24 @@ class Motion:
             raise UnfitSetpoint(f"a setpoint needs {JOINTS} finite positions, got {position.tolist()}")
         goal = np.clip(position, self._limits.low, self._limits.high)
         since = max(now - self._last_at, self._period)
-        velocity = (goal - self._last) / min(since, 10.0 * self._period)
-        self._goal = self._last = goal
+        since = min(since, 10.0 * self._period)
+        self._offset = self._offset_to(goal, since)
+        way = np.clip(goal + self._offset, self._limits.low, self._limits.high)
+        velocity = (way - self._way) / since
+        self._goal, self._way = goal, way
         self._passing, self._last_at = velocity, now
-        self._met = self._met or float(np.abs(goal - self.position).max()) <= _MET
-        if not self._met or not self._plan_passage(goal, velocity, self._period):
+        if not self._plan_passage(way, velocity, self._period):
             self._plan_rest()
+
+    def _offset_to(self, goal: FloatArray, since: float) -> FloatArray:
+        if self._offset is None:
+            offset = np.array(self.position) - goal
+            return offset if np.abs(offset).max() > _MET else np.zeros(JOINTS)
+        return np.asarray(np.sign(self._offset) * np.maximum(np.abs(self._offset) - _MEETING * since, 0.0))
+
+    @property
+    def _meets(self) -> bool:
+        return self._offset is not None and bool(self._offset.any())
 
     def advance(self, seconds: float = CYCLE) -> list[float]:
         """The position (7,) to command after `seconds`."""
@@ -117,8 +129,8 @@ class Motion:
         """Plan to rest at the last setpoint: as fast as allowed, to coast no faster than now, to meet it slowly."""
         goal, velocity = self._goal, np.array(self.velocity)
         down, up = self._limits.speeds(np.array(self.position), goal)
-        if coast or not self._met:
-            least = _CREEP if coast else _MEETING
+        if coast or self._meets:
+            least = _MEETING if self._meets else _CREEP
             down, up = (np.minimum(speed, np.maximum(np.abs(velocity), least)) for speed in (down, up))
         request = self._request(goal, _STILL)
         request.max_velocity, request.min_velocity = up.tolist(), (-down).tolist()

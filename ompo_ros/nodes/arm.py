@@ -200,6 +200,7 @@ class Arm:
 
     def _report(self) -> None:
         self._rivals.look()
+        self._dispatch.look()
         machine, cadence = self._machine, self._cadence.report()
         figures = {
             "target_rate": cadence.target_rate,

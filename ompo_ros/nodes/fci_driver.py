@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import queue
 import threading
 import time
@@ -64,6 +65,7 @@ class FciDriver(Node):
         self._states = self.create_publisher(JointState, topic_in(given.robot_namespace, driver.state_topic), STATES)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._fci = FciProcess(settings)
+        faulthandler.cancel_dump_traceback_later()  # the robot may take as long as it is given
         self._fci.connect(given.connect_timeout)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

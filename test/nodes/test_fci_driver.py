@@ -65,15 +65,13 @@ def test_the_driver_moves_the_arm_stops_with_it_and_waits_for_its_recovery(probe
     assert "user stop" in answer.message
 
     probe.call(SetBool, "/ompo/franka_sim/user_stop", SetBool.Request(data=False))
+    going_on = probe.node.create_timer(0.02, lambda: commands.publish(Float64MultiArray(data=ROBOT.home.tolist())))
     probe.spin_until(lambda: probe.call(Trigger, "/ompo/fci_driver/recover", Trigger.Request()).success)
     asked.clear()
-
-    def asked_again():  # by commands that go on as if nothing had been
-        commands.publish(Float64MultiArray(data=ROBOT.home.tolist()))
-        return asked
-
-    probe.spin_until(asked_again)
+    probe.spin_until(lambda: asked)  # again, by commands that did not pause
+    probe.node.destroy_timer(going_on)
     paused = time.monotonic()
     probe.spin_until(lambda: newest().level == DiagnosticStatus.OK and time.monotonic() > paused + 1.0)
+    asked.clear()
     go(ROBOT.home)
-    assert not any(asked)
+    assert not asked

@@ -12,6 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
 
 from ompo_ros.control.safety import SafeCommand
+from ompo_ros.nodes.wire.onlookers import ONLOOKERS
 from ompo_ros.nodes.wire.robot_topics import command_to_msg, command_type
 from ompo_ros.task.robot import Robot
 
@@ -32,18 +33,28 @@ class Commands:
     """The publisher of one arm's commands."""
 
     def __init__(self, node: Node, robot: Robot, topic: str) -> None:
-        self._robot = robot
+        self._node, self._robot = node, robot
         self._life = _LIFE * robot.period
         qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, lifespan=Duration(seconds=self._life))
         self._publisher = node.create_publisher(command_type(robot), topic, qos)
         self._left = 0.0
         self._delivery = Delivery.ARRIVED
         self._missed = False  # an acknowledgement of the last command
+        self.lost = 0  # commands in a row
+        self._listeners, self._is_heard = 0, False
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody listens: nobody acknowledges everything."""
-        return bool(self._publisher.get_subscription_count() > 0)
+        """Whether a driver listens: onlookers and nobody at all acknowledge everything."""
+        if (listeners := self._publisher.get_subscription_count()) != self._listeners:
+            self._listeners = listeners
+            self.look()
+        return self._is_heard
+
+    def look(self) -> None:
+        """Look who listens; too slow for every tick, but a name may come late."""
+        listening = self._node.get_subscriptions_info_by_topic(self._publisher.topic)
+        self._is_heard = any(each.node_name not in ONLOOKERS for each in listening)
 
     def send(self, command: SafeCommand, stamp: Time, due: float) -> float | None:
         """Publish a command unless it is past `due`, and return when it was sent (both monotonic s).
@@ -59,6 +70,7 @@ class Commands:
         late = time.monotonic() > due + _SLACK
         self._left, self._missed = left, False
         self._delivery = Delivery.LOST if late else Delivery.PENDING
+        self.lost += late
         return left
 
     def delivery(self) -> Delivery:
@@ -75,4 +87,6 @@ class Commands:
                 self._delivery = Delivery.ARRIVED
             else:
                 self._missed = True
+            if self._delivery is not Delivery.PENDING:
+                self.lost = self.lost + 1 if self._delivery is Delivery.LOST else 0
         return self._delivery

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Final
 
 import numpy as np
 from rclpy.node import Node
@@ -12,6 +13,9 @@ from ompo_ros.control.motion import Motion
 from ompo_ros.control.safety import SafeCommand
 from ompo_ros.nodes.wire.commands import Commands, Delivery
 from ompo_ros.nodes.wire.loop_clock import LoopClock
+
+_HEARS: Final = 1.5  # periods since a joint state within which the network is there
+_LOST: Final = 2  # commands in a row; the acknowledgement of one may just be slow
 
 
 class Dispatch:
@@ -38,10 +42,17 @@ class Dispatch:
             motion.filter.forget()
             silent = silence > motion.robot.stale_after
             return "" if silent else f"nobody listens to {self._topic}: is the driver there?"
-        if delivery is Delivery.LOST and motion.moving:
+        hears = silence < _HEARS * motion.robot.period
+        lost = delivery is Delivery.LOST and not self._lockstep  # there the next state is the answer
+        if lost and motion.moving and (commands.lost >= _LOST or not hears):
             motion.leave()
             return "the last command was not acknowledged: is the driver there, and the network?"
         return ""
+
+    def look(self) -> None:
+        """Look who listens to the commands, about once a second."""
+        if self._commands is not None:
+            self._commands.look()
 
     def send(self, command: SafeCommand, now: float, *, waits: bool = False) -> None:
         """Send a command in time and after the last one arrived; otherwise the driver continues its motion.
