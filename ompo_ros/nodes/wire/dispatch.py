@@ -38,7 +38,8 @@ class Dispatch:
         delivery = commands.delivery()
         motion.filter.delivered = delivery is Delivery.ARRIVED
         if not commands.is_heard:
-            motion.leave()
+            if motion.moving:
+                motion.leave()
             motion.filter.forget()
             silent = silence > motion.robot.stale_after
             return "" if silent else f"nobody listens to {self._topic}: is the driver there?"
