@@ -11,7 +11,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "parameters.md"
 HEAD = """# Parameters
 
 Every parameter of every node, as `ros2 param describe` shows it. All are read-only: set them in a
-parameter file (`params_file:=`, see `config/adapt.yaml`) or by a launch argument of the same name.
+[parameter file](runs.md#parameter-files), or by a launch argument where there is one (`ros2 launch
+ompo_ros adapt.launch.py --show-args`). Adaptation runs set some themselves, in `config/adapt.yaml`
+and `config/adapt_push.yaml`: the defaults here are those of a node that is started alone.
 Made by `tools/parameters_page.py` from `ompo_ros/nodes/parameters.py`,
 `ompo_ros/nodes/learner_parameters.py` and `ompo_ros/learning/config.py`; change it there.
 """

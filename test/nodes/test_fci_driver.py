@@ -10,6 +10,7 @@ from fci_robot import ANOTHER, ROBOT, require_simulator
 from graphs import graph_of, node
 from ompo_msgs.srv import SetEnabled
 from sensor_msgs.msg import JointState
+from sros2 import QUERIES, allowed, endpoints, profile_of
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from waiting import PATIENCE
@@ -25,6 +26,16 @@ def driven(ros_domain):
     return graph_of(
         node("franka_sim", robot_ip=ANOTHER), node("fci_driver", robot_ip=ANOTHER, connect_timeout=PATIENCE)
     )
+
+
+@pytest.mark.launch(fixture=driven)
+def test_sros_2_lets_driver_and_simulated_robot_say_and_hear_what_they_do(probe):
+    for name, service in (("fci_driver", "recover"), ("franka_sim", "user_stop")):
+        made_last = f"/ompo/{name}/{service}"
+        probe.spin_until(lambda name=name, last=made_last: last in endpoints(probe, name, "services", "reply"))
+        for kind, verb in QUERIES:
+            used = endpoints(probe, name, kind, verb)
+            assert used <= allowed(profile_of(name), kind, verb), (name, kind, verb)
 
 
 @pytest.mark.launch(fixture=driven)

@@ -3,18 +3,13 @@
 import functools
 import itertools
 import re
-import xml.etree.ElementTree as ElementTree
-from fnmatch import fnmatch
-from pathlib import Path
 
 import launch_pytest
 import pytest
 import yaml
 from graphs import graph_of, node
-from probe import Probe
+from sros2 import CONFIG, QUERIES, allowed, endpoints, profile_of
 
-CONFIG = Path(__file__).parents[2] / "config"
-POLICY = ElementTree.parse(CONFIG / "sros2" / "policy.xml").getroot()
 NODES = ("learner", "policy_server", "source_collector", "target_collector", "policy_controller", "run_manager")
 NODES += ("robot_sim", "transition_monitor", "identifier", "recorder", "monitor")
 MEANT = {  # words of the docs for nodes of this graph
@@ -23,33 +18,6 @@ MEANT = {  # words of the docs for nodes of this graph
     "robot": {"robot_sim"},
     "tracker": {"robot_sim"},
 }
-QUERIES = {
-    ("topics", "publish"): "get_publisher_names_and_types_by_node",
-    ("topics", "subscribe"): "get_subscriber_names_and_types_by_node",
-    ("services", "reply"): "get_service_names_and_types_by_node",
-    ("services", "request"): "get_client_names_and_types_by_node",
-}
-
-
-def allowed(profile: ElementTree.Element, kind: str, verb: str) -> set[str]:
-    """Full names that a profile allows; an action stands for the services and topics it is made of."""
-    space, name = profile.get("ns").rstrip("/"), profile.get("node")
-    lists = [(group, "") for group in profile.findall(kind) if group.get(verb) == "ALLOW"]
-    action_verb = {"reply": "execute", "publish": "execute", "request": "call", "subscribe": "call"}[verb]
-    parts = ("feedback", "status") if kind == "topics" else ("cancel_goal", "get_result", "send_goal")
-    for group in profile.findall("actions"):
-        if group.get(action_verb) == "ALLOW":
-            lists += [(group, f"/_action/{part}") for part in parts]
-    names = set()
-    for group, suffix in lists:
-        for entry in group:
-            full = entry.text if entry.text.startswith("/") else f"{space}/{entry.text}"
-            names.add(full.replace(f"{space}/~", f"{space}/{name}") + suffix)
-    return names
-
-
-def profile_of(name: str) -> ElementTree.Element:
-    return next(p for p in POLICY.iter("profile") if p.get("ns") == "/ompo" and fnmatch(name, p.get("node")))
 
 
 @launch_pytest.fixture
@@ -61,13 +29,6 @@ def graph(ros_domain, tmp_path):
     push = {name: {"task": "push"} for name in ("target_collector", "policy_controller", "robot_sim", "monitor")}
     push["robot_sim"]["real_time_factor"] = 2.0
     return graph_of(*(node(name, **{**folders.get(name, {}), **push.get(name, {})}) for name in NODES))
-
-
-def endpoints(probe: Probe, name: str, kind: str, verb: str) -> set[str]:
-    """Full names that a node of the graph uses now."""
-    if (name, "/ompo") not in probe.node.get_node_names_and_namespaces():
-        return set()
-    return {endpoint for endpoint, _ in getattr(probe.node, QUERIES[kind, verb])(name, "/ompo")}
 
 
 def rules_of(name: str, kind: str, verb: str) -> set[str]:
