@@ -8,7 +8,7 @@ import launch_pytest
 import pytest
 import yaml
 from graphs import graph_of, node
-from sros2 import CONFIG, QUERIES, allowed, endpoints, profile_of
+from sros2 import CONFIG, POLICY, QUERIES, allowed, endpoints, profile_of
 
 NODES = ("learner", "policy_server", "source_collector", "target_collector", "policy_controller", "run_manager")
 NODES += ("robot_sim", "transition_monitor", "identifier", "recorder", "monitor")
@@ -62,6 +62,18 @@ def test_the_docs_name_who_says_and_who_hears_a_topic(topics, sides):
             if f"/ompo/{topic}" in rules_of(name, "topics", verb)
         }
         assert said - {"recorder"} == does - {"recorder"}, "the recorder has a row of its own"
+
+
+def test_the_docs_name_every_service():
+    text = (CONFIG.parent / "docs" / "architecture.md").read_text().split("### Services")[1].split("###")[0]
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    named = {f"/ompo/{name}" for row in rows for name in re.findall(r"`(.+?)`", row)}
+    offered = set()
+    for profile in POLICY.iter("profile"):
+        offered |= allowed(profile, "services", "reply")
+    generic = r".*/(\w*parameter\w*|get_type_description|_action/get_result|_action/cancel_goal)$"
+    offered = {name.removesuffix("/_action/send_goal") for name in offered if not re.match(generic, name)}
+    assert named == offered
 
 
 @pytest.mark.launch(fixture=graph)
