@@ -93,11 +93,11 @@ class SafetyFilter:
         self._approach = Approach(self._speed_limit, self.driver.change, self._period, self.driver.reserve)
         self._workspace = Workspace(robot)
         self._plan: Plan | None = None  # the driver's motion; None while the arm's position is unknown
-        self._former: _Commanded = (None, np.zeros(JOINTS), np.zeros(JOINTS))  # in case the newest is never sent
+        self._setpoint: FloatArray = np.full(JOINTS, np.nan)  # the last one; none before any command
+        self._velocity: FloatArray = np.zeros(JOINTS)
+        self._former: _Commanded = (None, self._setpoint, self._velocity)  # in case the newest is never sent
         self._possible: list[Plan] = []  # what the driver may hold: the last acknowledged command and those since
         self.delivered = True  # whether the driver has acknowledged the last command; set by the sender
-        self._setpoint: FloatArray = np.zeros(JOINTS)
-        self._velocity: FloatArray = np.zeros(JOINTS)
         self._hold_first = self._held_first = False  # whether the next command, and the last one, may only hold
         self._time = -np.inf
         self._latest = np.inf
@@ -142,9 +142,7 @@ class SafetyFilter:
         """Undo the last command, which was not sent; the driver continues with the previous one."""
         if self._possible:
             self._possible.pop()
-        self._plan, setpoint, velocity = self._former
-        if self._plan is not None:
-            self._setpoint, self._velocity = setpoint, velocity
+        self._plan, self._setpoint, self._velocity = self._former
         self._hold_first = self._held_first
 
     def commanded(self, state: ArmState) -> FloatArray:
@@ -193,7 +191,7 @@ class SafetyFilter:
     def _meet(self, state: ArmState, now: float) -> Plan:
         """Start at the arm's position; a driver that was commanded before may still hold another one."""
         position = np.clip(state.position, self._low, self._high)
-        distance = float(np.abs(self._setpoint - position).max()) if np.isfinite(self._time) else 0.0
+        distance = float(np.nan_to_num(np.abs(self._setpoint - position)).max())
         return self.driver.meet(position, min(distance, self._robot.max_lead), now)
 
     def _too_early(self, plan: Plan, now: float) -> SafeCommand:

@@ -245,16 +245,25 @@ def main() -> None:
         every = itertools.product(
             arguments.seeds, itertools.chain(*(arguments.gaps or [gaps_of(BENCHMARK)])), arguments.methods
         )
-        make_runs([Job(gap, method, seed, protocol) for seed, gap, method in every], arguments)
-    sys.stdout.write(report(arguments.out))
+        make_runs([Job(gap, method, seed, protocol) for seed, gap, method in every], arguments, report)
+    else:
+        sys.stdout.write(report(arguments.out))
 
 
-def make_runs(jobs: Sequence[Job], arguments: argparse.Namespace, make: Callable[[Job], list[Point]] = play) -> None:
-    """Make the missing runs, or exit and say why not all are there."""
+def make_runs(
+    jobs: Sequence[Job],
+    arguments: argparse.Namespace,
+    tell: Callable[[Path], str],
+    make: Callable[[Job], list[Point]] = play,
+) -> None:
+    """Make the missing runs and report those that are there; exit and say why if some are not."""
     try:
         failed = compare(jobs, arguments.out, arguments.processes, make)
-    except (InUse, ValueError) as error:
+    except InUse:
+        sys.exit(f"{arguments.out} is in use by another process")
+    except ValueError as error:
         sys.exit(str(error))
+    sys.stdout.write(tell(arguments.out))
     if failed:
         sys.exit(f"{failed} runs failed: start again to make them")
 

@@ -130,8 +130,9 @@ def main() -> None:
         points = tuple(range(0, arguments.episodes * EPISODE_STEPS + 1, BLOCK * EPISODE_STEPS))
         protocol = Protocol(arguments.update_to_data, arguments.source_ratio, warmup=500, points=points)
         every = itertools.product(arguments.seeds, arguments.methods)
-        make_runs([Job(arguments.gap, method, seed, protocol) for seed, method in every], arguments, follow)
-    sys.stdout.write(report(arguments.out))
+        make_runs([Job(arguments.gap, method, seed, protocol) for seed, method in every], arguments, report, follow)
+    else:
+        sys.stdout.write(report(arguments.out))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ _CHECKED: Final = (0.25, 0.5, 0.75)  # of a plan's duration, where its speed is 
 _CREEP: Final = 0.02  # rad/s; the slowest velocity limit of a joint that coasts to its setpoint
 _MET: Final = 0.02  # rad between first setpoint and arm; a step of this size takes no more than 0.45 rad/s
 _MEETING: Final = 0.2  # rad/s at which a greater distance is closed
+_PAUSE: Final = 2.0  # periods without a setpoint, after which one that is still being met is met anew
+_LONGEST_PAUSE: Final = 10.0  # periods that a change of setpoint may be spread over
 _STILL: Final = [0.0] * JOINTS
 
 
@@ -48,7 +50,7 @@ class Motion:
         self._last_at = -np.inf
         self.position: list[float] = position.tolist()
         self.velocity, self.acceleration = _STILL, _STILL
-        self._plan_rest()
+        self._plan_rest(self._goal)
 
     @property
     def at_rest(self) -> bool:
@@ -59,23 +61,26 @@ class Motion:
         """Continue from where the robot itself has gone after lost cycles, even if that is faster than allowed."""
         self.position, self.velocity, self.acceleration = position, velocity, acceleration
         left = self._plan.duration - self._elapsed
-        if self._coasts or not self._plan_passage(self._way, self._passing, max(left, CYCLE)):
-            self._plan_rest()
+        if self._coasts:
+            self._plan_rest(self._goal, coast=self._meets)
+        elif not self._plan_passage(self._way, self._passing, max(left, CYCLE)):
+            self._stop_on_the_way()
 
     def setpoint(self, position: FloatArray, now: float) -> None:
         """Go for a newer setpoint."""
         if position.shape != (JOINTS,) or not np.isfinite(position).all():
             raise UnfitSetpoint(f"a setpoint needs {JOINTS} finite positions, got {position.tolist()}")
         goal = np.clip(position, self._limits.low, self._limits.high)
-        since = max(now - self._last_at, self._period)
-        since = min(since, 10.0 * self._period)
+        since = min(max(now - self._last_at, self._period), _LONGEST_PAUSE * self._period)
+        if self._meets and since > _PAUSE * self._period:  # the arm has gone on towards the goal by itself
+            self._offset, self._way = None, np.array(self.position)
         self._offset = self._offset_to(goal, since)
         way = np.clip(goal + self._offset, self._limits.low, self._limits.high)
         velocity = (way - self._way) / since
         self._goal, self._way = goal, way
         self._passing, self._last_at = velocity, now
         if not self._plan_passage(way, velocity, self._period):
-            self._plan_rest()
+            self._stop_on_the_way()
 
     def _offset_to(self, goal: FloatArray, since: float) -> FloatArray:
         if self._offset is None:
@@ -93,7 +98,7 @@ class Motion:
         over = self._elapsed - self._plan.duration
         if over > 0.0 and not self._coasts:
             self._take(self._plan.duration)
-            self._plan_rest(coast=True)
+            self._plan_rest(self._goal, coast=True)
             self._elapsed = over
         self._take(self._elapsed)
         return self.position
@@ -125,11 +130,16 @@ class Motion:
         positions, velocities = (np.array([moment[i] for moment in moments]) for i in (0, 1))
         return self._limits.speed.keeps(positions, velocities)
 
-    def _plan_rest(self, *, coast: bool = False) -> None:
-        """Plan to rest at the last setpoint: as fast as allowed, to coast no faster than now, to meet it slowly."""
-        goal, velocity = self._goal, np.array(self.velocity)
+    def _stop_on_the_way(self) -> None:
+        """Plan to rest where the arm cannot pass the last setpoint; what is left of the offset is closed after that."""
+        self._plan_rest(self._way)
+        self._coasts = not self._meets
+
+    def _plan_rest(self, goal: FloatArray, *, coast: bool = False) -> None:
+        """Plan to rest at `goal`: as fast as allowed, or coasting: no faster than now, or slowly to meet it."""
+        velocity = np.array(self.velocity)
         down, up = self._limits.speeds(np.array(self.position), goal)
-        if coast or self._meets:
+        if coast:
             least = _MEETING if self._meets else _CREEP
             down, up = (np.minimum(speed, np.maximum(np.abs(velocity), least)) for speed in (down, up))
         request = self._request(goal, _STILL)

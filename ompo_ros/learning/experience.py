@@ -207,7 +207,7 @@ class Experience:
 
     @property
     def can_sample(self) -> bool:
-        """Whether D_G holds every origin that mini-batches need, at the latest when the next update merges a round."""
+        """Whether D_G holds every origin that mini-batches need, or, if any will do, the next update merges a round."""
         if self._target_share < 0.0:
             return self.global_.size > 0 or self.round_waits
         shares = {Origin.TARGET: self._target_share, Origin.SOURCE: 1.0 - self._target_share}

@@ -88,7 +88,15 @@ class Arm:
         robot, contract = machine.motion.robot, machine.motion.contract
         topic = node.resolve_topic_name(topic_in(given.robot_namespace, robot.driver.command_topic))
         self._clock, self._cadence = LoopClock(node), Cadence(robot.control_rate)
-        self._dispatch = Dispatch(node, machine.motion, self._clock, topic, lockstep=given.lockstep, dry=given.dry_run)
+        self._dispatch = Dispatch(
+            node,
+            machine.motion,
+            self._clock,
+            topic,
+            lockstep=given.lockstep,
+            dry=given.dry_run,
+            on_desertion=self._on_desertion,
+        )
         self._rivals = Rivals(node, topic, dry=given.dry_run)
         self._summaries = node.create_publisher(EpisodeSummary, "target/episodes", qos.EPISODES)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -184,6 +192,12 @@ class Arm:
         response.message = "enabled" if request.enabled else "braking, then silent"
         log.info(f"{response.message}, as asked by ~/set_enabled")
         return response
+
+    def _on_desertion(self) -> None:
+        """Stop as by a person's call: whoever took the driver away may have the arm in hand when it comes back."""
+        if self._ending_by is None:
+            self._machine.enabled, self._disabled = False, True
+            self._node.get_logger().error("disabled, as the driver left a moving arm: `ompo enable` when it may move")
 
     def _tell(self) -> None:
         """Log a problem when it begins and when it ends."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import queue
 import threading
 import time
@@ -25,7 +24,7 @@ from ompo_ros.fci.messages import Phase, Settings, State
 from ompo_ros.fci.process import FciProcess
 from ompo_ros.nodes.parameters import FciDriverParameters
 from ompo_ros.nodes.wire.parameters import OVERRIDES, declare
-from ompo_ros.nodes.wire.process import STEADY, run
+from ompo_ros.nodes.wire.process import STEADY, may_take_long, run
 from ompo_ros.nodes.wire.repeated_call import RepeatedCall
 from ompo_ros.nodes.wire.robot_topics import COMMANDS, STATES, topic_in
 from ompo_ros.parameters import InvalidParameter
@@ -65,7 +64,7 @@ class FciDriver(Node):
         self._states = self.create_publisher(JointState, topic_in(given.robot_namespace, driver.state_topic), STATES)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._fci = FciProcess(settings)
-        faulthandler.cancel_dump_traceback_later()  # the robot may take as long as it is given
+        may_take_long()  # as `connect_timeout` says
         self._fci.connect(given.connect_timeout)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -157,8 +156,8 @@ class FciDriver(Node):
         self._seen = newest
         if newest is None or before is None:
             return
-        if newest.phase is Phase.STOPPED and before.phase is not Phase.STOPPED:
-            self._problem, self._must_disable = self._problem or newest.phase.value, True
+        if newest.phase is Phase.STOPPED and before.phase is not Phase.STOPPED and not self._problem:
+            self._problem, self._must_disable = newest.phase.value, True
         if newest.phase is Phase.RECOVERED and newest.counts.refused > before.counts.refused:
             self._must_disable = True
             self.get_logger().warning(

@@ -8,6 +8,7 @@ from pathlib import Path
 from rclpy.node import Node
 
 from ompo_ros.learning import Agent
+from ompo_ros.nodes.wire.process import may_take_long
 from ompo_ros.recording import UnusableRecording
 from ompo_ros.recording.warm_start import recorded_demonstrations, recorded_transitions
 from ompo_ros.task.contract import Contract
@@ -17,6 +18,7 @@ from ompo_ros.transitions import Origin
 
 def warm_start(node: Node, agent: Agent, contract: Contract, paths: str) -> None:
     """Fill D_G and the normaliser from recordings named in a text; raises UnusableRecording if one cannot be used."""
+    may_take_long()
     log = node.get_logger()
     taken: Counter[Origin] = Counter()
     for transitions in recorded_transitions(_split(paths), contract, log.warning):
@@ -32,6 +34,7 @@ def warm_start(node: Node, agent: Agent, contract: Contract, paths: str) -> None
 
 def recall_demonstrations(node: Node, agent: Agent, task: Task, contract: Contract, paths: str) -> None:
     """Give the learner the successful episodes of recordings named in a text; raises UnusableRecording without any."""
+    may_take_long()
     log, steps = node.get_logger(), 0
     for transitions in recorded_demonstrations(_split(paths), task, contract, log.warning):
         agent.recall(transitions)

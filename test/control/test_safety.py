@@ -257,6 +257,34 @@ def test_a_command_that_never_left_changes_nothing(driver):
     assert not judge.violations(robot.home)
 
 
+@pytest.mark.parametrize("withheld", [0, 1, 3])
+def test_a_moved_arm_is_met_within_the_limits_although_the_first_commands_never_left(withheld):
+    robot = ROBOTS["panda", "franka_ros2"]
+    judge, safety, now = Judge("panda", "franka_ros2"), SafetyFilter(robot), 10.0
+    for _ in range(5):
+        judge.hear(safety.filter(ArmState(robot.home, np.zeros(7), now), robot.home, now), now)
+        now += PERIOD
+    moved, now = robot.home + 0.3, now + 5.0  # by hand, while the driver holds its last setpoint
+    safety.resume(moved, moved=True)
+    for _ in range(withheld):
+        safety.filter(ArmState(moved, np.zeros(7), now), moved, now)
+        safety.withdraw()
+        now += PERIOD
+    for _ in range(5):
+        judge.hear(safety.filter(ArmState(moved, np.zeros(7), now), moved, now), now)
+        now += PERIOD
+    assert not judge.violations(robot.home)
+
+
+def test_a_first_command_that_never_left_is_made_again_as_it_was():
+    robot, state = ROBOTS["panda", "franka_ros2"], ArmState(PANDA.home, np.zeros(7), 10.0)
+    safety = SafetyFilter(robot)
+    first = safety.filter(state, robot.home, 10.0)
+    safety.withdraw()
+    again = safety.filter(state, robot.home, 10.0)
+    assert [knot.time for knot in again.knots] == [knot.time for knot in first.knots]
+
+
 @pytest.mark.parametrize("arrived", [True, False])
 def test_where_the_arm_stands_shows_whether_an_unacknowledged_setpoint_arrived(arrived):
     robot, judge = PANDA, Judge("panda", "ros2_control")

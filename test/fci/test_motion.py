@@ -109,6 +109,42 @@ def test_a_stream_that_begins_elsewhere_keeps_its_own_speed():
     assert broken_limits(path) == []
 
 
+def fastest(path, since=0):
+    return np.abs(np.diff(path[3 + since :], axis=0)).max() / CYCLE
+
+
+def hasty(speed, count=60):
+    """The way (count, 7) of a sender that stands for four ticks and then goes with all its acceleration."""
+    speeds = np.minimum(speed, np.maximum(np.arange(count) - 4, 0) * 0.9 * ROBOT.acceleration[0] * ROBOT.period)
+    return np.outer(np.cumsum(speeds) * ROBOT.period, np.eye(7)[0])
+
+
+@pytest.mark.parametrize("speed", [0.4, 0.8])
+def test_closing_a_distance_makes_a_hasty_sender_hardly_faster(speed):
+    way, ticks = hasty(speed), [PERIOD * tick for tick in range(60)]
+    met, _ = played(ROBOT.home + way, ticks, 60 * PERIOD)
+    path, _ = played(ROBOT.home + 0.1 * np.eye(7)[0] + way, ticks, 60 * PERIOD)
+    assert fastest(path) < fastest(met) + 0.25
+    assert broken_limits(path) == []
+
+
+def test_a_distance_is_closed_even_if_the_arm_had_to_stop_on_the_way():
+    way, ticks = 0.1 * np.eye(7)[0] + hasty(0.8, 9), [PERIOD * tick for tick in range(9)]
+    path, motion = played(ROBOT.home + way, ticks, 3000)
+    assert motion.at_rest
+    np.testing.assert_allclose(path[-1], ROBOT.home + way[-1], atol=1e-6)
+
+
+@pytest.mark.parametrize("pause", [400, 1500])
+def test_after_a_pause_a_sender_that_begins_where_the_arm_is_finds_it_there(pause):
+    far = ROBOT.home + 0.5 * np.eye(7)[0]
+    here = played([far], [0], pause)[0][-1]
+    ticks = [pause + PERIOD * tick for tick in range(60)]
+    path, _ = played([far, *(here + hasty(0.5))], [0, *ticks], ticks[-1])
+    assert fastest(path, since=pause) < 0.75
+    assert broken_limits(path) == []
+
+
 def test_without_another_setpoint_the_arm_rests_at_the_last_one():
     setpoints, arrivals = streams()["smooth"]
     path, motion = played(setpoints[:9], arrivals[:9].tolist(), 1000)

@@ -70,7 +70,7 @@ def test_the_driver_moves_the_arm_stops_with_it_and_waits_for_its_recovery(probe
     probe.call(SetBool, "/ompo/franka_sim/user_stop", SetBool.Request(data=True))
     probe.spin_until(lambda: newest() is not None and newest().level == DiagnosticStatus.ERROR)
     assert newest().message.startswith("user stop")
-    probe.spin_until(lambda: asked == [False])  # whoever commands the arm must be enabled anew
+    probe.spin_until(lambda: asked and not any(asked))  # whoever commands the arm must be enabled anew
     answer = probe.call(Trigger, "/ompo/fci_driver/recover", Trigger.Request())
     assert not answer.success
     assert "user stop" in answer.message

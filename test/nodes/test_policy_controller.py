@@ -202,6 +202,26 @@ def test_both_run_in_real_time(lab, robot, controller):
 
 
 @pytest.mark.launch(fixture=lone_graph)
+def test_when_a_moving_arms_driver_leaves_only_a_person_enables_the_controller_again(lab):
+    arm, listener = EchoArm(lab.probe, ROBOT, lockstep=False), lab.probe.node
+    topic = f"/ompo/{ROBOT.driver.command_topic}"
+
+    def says(message):
+        arm.speak()
+        return message in lab.message
+
+    lab.offer(shipped_policy(1))
+    lab.until(lambda: says("running"))
+    for subscription in [each for each in listener.subscriptions if each.topic_name == topic]:
+        listener.destroy_subscription(subscription)
+    lab.until(lambda: says("nobody listens"))
+    lab.probe.listen(Float64MultiArray, topic, 1)
+    lab.until(lambda: says("disabled"))
+    assert lab.enable().success
+    lab.until(lambda: says("running"))
+
+
+@pytest.mark.launch(fixture=lone_graph)
 def test_a_silent_robot_is_held_until_it_speaks_again(lab):
     arm, sent = EchoArm(lab.probe, ROBOT, lockstep=False), 0
 

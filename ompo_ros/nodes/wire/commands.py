@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
 
 from ompo_ros.control.safety import SafeCommand
-from ompo_ros.nodes.wire.onlookers import ONLOOKERS
+from ompo_ros.nodes.wire.onlookers import has_driver
 from ompo_ros.nodes.wire.robot_topics import command_to_msg, command_type
 from ompo_ros.task.robot import Robot
 
@@ -53,8 +53,7 @@ class Commands:
 
     def look(self) -> None:
         """Look who listens; too slow for every tick, but a name may come late."""
-        listening = self._node.get_subscriptions_info_by_topic(self._publisher.topic)
-        self._is_heard = any(each.node_name not in ONLOOKERS for each in listening)
+        self._is_heard = has_driver(self._node, self._publisher)
 
     def send(self, command: SafeCommand, stamp: Time, due: float) -> float | None:
         """Publish a command unless it is past `due`, and return when it was sent (both monotonic s).

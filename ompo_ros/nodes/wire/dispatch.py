@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -19,9 +20,23 @@ _LOST: Final = 2  # commands in a row; the acknowledgement of one may just be sl
 
 
 class Dispatch:
-    """Sends a motion's commands to its driver; a dry run sends nothing."""
+    """Sends a motion's commands to its driver; a dry run sends nothing.
 
-    def __init__(self, node: Node, motion: Motion, clock: LoopClock, topic: str, *, lockstep: bool, dry: bool) -> None:
+    `on_desertion` is called when the driver leaves while the arm moves: a person may have taken it over.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        motion: Motion,
+        clock: LoopClock,
+        topic: str,
+        *,
+        lockstep: bool,
+        dry: bool,
+        on_desertion: Callable[[], None],
+    ) -> None:
+        self._on_desertion = on_desertion
         self._motion, self._clock, self._topic, self._lockstep = motion, clock, topic, lockstep
         self._commands = None if dry else Commands(node, motion.robot, topic)
         self.withheld = 0
@@ -40,6 +55,7 @@ class Dispatch:
         if not commands.is_heard:
             if motion.moving:
                 motion.leave()
+                self._on_desertion()
             motion.filter.forget()
             silent = silence > motion.robot.stale_after
             return "" if silent else f"nobody listens to {self._topic}: is the driver there?"
@@ -47,7 +63,7 @@ class Dispatch:
         lost = delivery is Delivery.LOST and not self._lockstep  # there the next state is the answer
         if lost and motion.moving and (commands.lost >= _LOST or not hears):
             motion.leave()
-            return "the last command was not acknowledged: is the driver there, and the network?"
+            return f"not all who listen to {self._topic} acknowledge commands: is the driver there, and the network?"
         return ""
 
     def look(self) -> None:

@@ -65,6 +65,11 @@ def _turn(_: Node, executor: SingleThreadedExecutor) -> None:
     executor.spin_once(timeout_sec=_LOOK)
 
 
+def may_take_long() -> None:
+    """Let a node's start take as long as it needs from here on, without saying where it hangs."""
+    faulthandler.cancel_dump_traceback_later()
+
+
 def run(
     make_node: Callable[[], AnyNode],
     turn: Callable[[AnyNode, SingleThreadedExecutor], None] = _turn,
@@ -84,7 +89,7 @@ def run(
         faulthandler.dump_traceback_later(_LONG_START)
         with only_one(make_node.__name__):
             node = make_node()
-        faulthandler.cancel_dump_traceback_later()
+        may_take_long()
         absence = Absence()
         _spin(node, turn, ending_of(node), absence)
     except Finished:
@@ -97,6 +102,7 @@ def run(
         rclpy.logging.get_logger(make_node.__name__).fatal(str(error))
         sys.exit(REFUSED)
     finally:
+        may_take_long()
         _on_signals(signal.SIG_IGN)
         if node is not None:
             node.destroy_node()

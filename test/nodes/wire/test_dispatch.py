@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from driver_process import driver
 from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
 from ompo_ros.control.motion import Motion
 from ompo_ros.control.safety import ArmState
@@ -28,10 +28,16 @@ class Sender:
 
     def __init__(self, probe, *, lockstep: bool = False) -> None:
         self.motion, self.clock = Motion(ROBOT, Task("reach", "dense"), 1.0, "ompo enable"), LoopClock(probe.node)
-        self.dispatch = Dispatch(probe.node, self.motion, self.clock, TOPIC, lockstep=lockstep, dry=False)
+        self.desertions = 0
+        self.dispatch = Dispatch(
+            probe.node, self.motion, self.clock, TOPIC, lockstep=lockstep, dry=False, on_desertion=self._count
+        )
 
-    def tick(self) -> str:
-        time.sleep(ROBOT.period)
+    def _count(self) -> None:
+        self.desertions += 1
+
+    def tick(self, periods: int = 1) -> str:
+        time.sleep(periods * ROBOT.period)
         now = self.clock.now()
         state = ArmState(ROBOT.home, np.zeros(7), now)
         problem = self.dispatch.problem(silence=0.0)
@@ -59,8 +65,9 @@ def test_commands_that_nobody_takes_end_the_motion_although_joint_states_come(pr
         probe.spin_until(lambda: probe.node.count_subscribers(TOPIC) == 1)
         probe.spin_until(lambda: sender.tick() == "" and sender.ahead > 4 * STEP[0])
         os.kill(pid, signal.SIGSTOP)
-        probe.spin_until(lambda: "not acknowledged" in sender.tick())
+        probe.spin_until(lambda: "acknowledge commands" in sender.tick())
         assert not sender.motion.moving
+        assert sender.desertions == 0
         os.kill(pid, signal.SIGCONT)
         probe.spin_until(lambda: sender.tick() == "" and sender.motion.moving)
 
@@ -71,7 +78,9 @@ def test_in_lockstep_the_next_state_is_the_answer_however_slow_the_acknowledgeme
         probe.spin_until(lambda: probe.node.count_subscribers(TOPIC) == 1)
         probe.spin_until(lambda: sender.tick() == "")
         os.kill(pid, signal.SIGSTOP)
-        assert not any(sender.tick() for _ in range(20))
+        for _ in range(10):
+            assert sender.dispatch.problem(silence=0.0) == ""
+            assert sender.tick(periods=3) == ""  # a command's life is two
 
 
 def test_onlookers_are_no_driver(probe, sender):
@@ -99,5 +108,16 @@ def test_before_a_driver_listens_there_are_no_commands_and_the_first_one_is_wher
         probe.spin_until(lambda: sender.tick() == "")
         assert sender.ahead < STEP[0]
         probe.spin_until(lambda: sender.tick() == "" and sender.ahead > 4 * STEP[0])
+    assert sender.desertions == 0
     probe.spin_until(lambda: "nobody listens" in sender.tick())
     assert not sender.motion.moving
+    assert "nobody listens" in sender.tick()
+    assert sender.desertions == 1, "an arm that stands is not left again"
+
+
+def test_a_subscriber_that_cannot_be_connected_is_no_driver(probe, sender):
+    unfit = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    probe.node.create_subscription(command_type(ROBOT), TOPIC, lambda _: None, unfit)
+    probe.spin_until(lambda: probe.node.count_subscribers(TOPIC) == 1)
+    sender.dispatch.look()
+    assert "nobody listens" in sender.tick()
