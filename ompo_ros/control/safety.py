@@ -97,6 +97,7 @@ class SafetyFilter:
         self._velocity: FloatArray = np.zeros(JOINTS)
         self._former: _Commanded = (None, self._setpoint, self._velocity)  # in case the newest is never sent
         self._possible: list[Plan] = []  # what the driver may hold: the last acknowledged command and those since
+        self._setpoints: list[FloatArray] = []  # of the same commands; known also where the plans are forgotten
         self.delivered = True  # whether the driver has acknowledged the last command; set by the sender
         self._hold_first = self._held_first = False  # whether the next command, and the last one, may only hold
         self._time = -np.inf
@@ -130,7 +131,7 @@ class SafetyFilter:
 
     def _note_arrival(self) -> None:
         if self.delivered and self._plan is not None:
-            self._possible = [self._plan]
+            self._possible, self._setpoints = [self._plan], [self._setpoint]
 
     def sent(self, at: float) -> None:
         """Record when the last command was sent, shortly after its tick."""
@@ -142,6 +143,7 @@ class SafetyFilter:
         """Undo the last command, which was not sent; the driver continues with the previous one."""
         if self._possible:
             self._possible.pop()
+            self._setpoints.pop()
         self._plan, self._setpoint, self._velocity = self._former
         self._hold_first = self._held_first
 
@@ -178,6 +180,8 @@ class SafetyFilter:
                 self.changed.update(reasons)
                 return None
             self._plan, self._hold_first = self._meet(state, now), not self.driver.meets
+        elif state is not None and not reasons and not self.delivered and now < self._plan.start:
+            self._plan = self._meet(state, now)  # the driver may not know yet that it has to come here
         elif not now - self._time >= self._period / 2.0 or self.driver.interrupts(self._plan, now):
             return self._too_early(self._plan, now)
         if proposed is not None and not _is_sound(proposed):
@@ -186,13 +190,14 @@ class SafetyFilter:
         self._former, self._time = former, now
         self._move(self._plan, None if reasons or self._held_first else proposed, now, reasons)
         self._possible = [*self._possible[-_POSSIBLE:], self._plan]
+        self._setpoints = [*self._setpoints[-_POSSIBLE:], self._setpoint]
         return self._command(reasons)
 
     def _meet(self, state: ArmState, now: float) -> Plan:
         """Start at the arm's position; a driver that was commanded before may still hold another one."""
         position = np.clip(state.position, self._low, self._high)
-        distance = float(np.nan_to_num(np.abs(self._setpoint - position)).max())
-        return self.driver.meet(position, min(distance, self._robot.max_lead), now)
+        distance = max((float(np.abs(held - position).max()) for held in self._setpoints), default=0.0)
+        return self.driver.meet(position, distance, now)
 
     def _too_early(self, plan: Plan, now: float) -> SafeCommand:
         """Keep the driver's motion; after the clock was set back, continue as if no time had passed."""

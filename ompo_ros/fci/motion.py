@@ -26,7 +26,7 @@ _CHECKED: Final = (0.25, 0.5, 0.75)  # of a plan's duration, where its speed is 
 _CREEP: Final = 0.02  # rad/s; the slowest velocity limit of a joint that coasts to its setpoint
 _MET: Final = 0.02  # rad between first setpoint and arm; a step of this size takes no more than 0.45 rad/s
 _MEETING: Final = 0.2  # rad/s at which a greater distance is closed
-_PAUSE: Final = 2.0  # periods without a setpoint, after which one that is still being met is met anew
+_PAUSE: Final = 4.5  # periods without a setpoint, after which one that is still being met is met anew: more than losses
 _LONGEST_PAUSE: Final = 10.0  # periods that a change of setpoint may be spread over
 _STILL: Final = [0.0] * JOINTS
 

@@ -37,6 +37,7 @@ _REPORT_PERIOD: Final = 1.0  # s
 _FIGURES: Final = re.compile(r"[\d.]+")  # in a problem's text; while only they change it is the same problem
 _START: Final = 10.0  # s in which a robot that starts beside an idle node may be silent
 _WIND_DOWN: Final = 2.0  # s of braking after which the node ends in any case
+_DESERTED: Final = "the driver left while it was in use: run `ompo enable` when the arm may move"
 _STAYS_DISABLED: Final = "stays disabled, as asked before; only a person enables it: `ompo enable`"
 
 
@@ -83,7 +84,8 @@ class Arm:
         self._told, self._began = "", time.monotonic()
         self._episodes = 0
         self._ending_by: float | None = None  # the latest time to end, after a signal
-        self._disabled = False  # by a call, since when only a person enables
+        self._disabled = False  # by a call or a desertion, since when only a person enables
+        self._deserted = ""
         machine.enabled = given.enabled
         robot, contract = machine.motion.robot, machine.motion.contract
         topic = node.resolve_topic_name(topic_in(given.robot_namespace, robot.driver.command_topic))
@@ -150,7 +152,7 @@ class Arm:
     def _tick(self, now: float) -> None:
         cube = self._cube.position if self._cube is not None else None
         states, hold = self._states, self._before_tick()
-        fault = states.fault or self._rivals.problem or self._dispatch.problem(states.silence) or hold
+        fault = states.fault or self._rivals.problem or self._dispatch.problem(states.silence) or self._deserted or hold
         tick = self._machine.tick(states.state, cube, now, fault)
         if tick.command is not None:
             self._dispatch.send(tick.command, now, waits=tick.waits)
@@ -188,16 +190,15 @@ class Arm:
             response.message = _STAYS_DISABLED if self._disabled else "enabled before"
             log.warning(f"~/set_enabled, called by the run: {response.message}")
             return response
-        self._machine.enabled, self._disabled = request.enabled, not request.enabled
+        self._machine.enabled, self._disabled, self._deserted = request.enabled, not request.enabled, ""
         response.message = "enabled" if request.enabled else "braking, then silent"
         log.info(f"{response.message}, as asked by ~/set_enabled")
         return response
 
     def _on_desertion(self) -> None:
-        """Stop as by a person's call: whoever took the driver away may have the arm in hand when it comes back."""
-        if self._ending_by is None:
-            self._machine.enabled, self._disabled = False, True
-            self._node.get_logger().error("disabled, as the driver left a moving arm: `ompo enable` when it may move")
+        """Hold until a person enables: whoever took the driver away may have the arm in hand when it comes back."""
+        if self._machine.enabled and self._ending_by is None:
+            self._deserted, self._disabled = _DESERTED, True
 
     def _tell(self) -> None:
         """Log a problem when it begins and when it ends."""

@@ -257,22 +257,33 @@ def test_a_command_that_never_left_changes_nothing(driver):
     assert not judge.violations(robot.home)
 
 
-@pytest.mark.parametrize("withheld", [0, 1, 3])
-def test_a_moved_arm_is_met_within_the_limits_although_the_first_commands_never_left(withheld):
+@pytest.mark.parametrize("away", [0.3, 0.6])
+@pytest.mark.parametrize("fate", ["withheld", "lost", "lost, then stopped"])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_moved_arm_is_met_within_the_limits_although_the_first_commands_never_arrived(count, fate, away):
     robot = ROBOTS["panda", "franka_ros2"]
     judge, safety, now = Judge("panda", "franka_ros2"), SafetyFilter(robot), 10.0
     for _ in range(5):
         judge.hear(safety.filter(ArmState(robot.home, np.zeros(7), now), robot.home, now), now)
         now += PERIOD
-    moved, now = robot.home + 0.3, now + 5.0  # by hand, while the driver holds its last setpoint
+    moved, now = (
+        robot.home + away * np.array([1, 0, 1, 1, 1, 0, 1]),
+        now + 5.0,
+    )  # by hand; the driver holds its setpoint
     safety.resume(moved, moved=True)
-    for _ in range(withheld):
+    for _ in range(count):
         safety.filter(ArmState(moved, np.zeros(7), now), moved, now)
-        safety.withdraw()
+        if fate == "withheld":
+            safety.withdraw()
+        safety.delivered = fate == "withheld"
         now += PERIOD
+    if fate == "lost, then stopped":
+        safety.resume(moved, moved=False)
     for _ in range(5):
         judge.hear(safety.filter(ArmState(moved, np.zeros(7), now), moved, now), now)
+        safety.delivered = True
         now += PERIOD
+    assert judge.commands
     assert not judge.violations(robot.home)
 
 

@@ -135,6 +135,13 @@ def test_a_distance_is_closed_even_if_the_arm_had_to_stop_on_the_way():
     np.testing.assert_allclose(path[-1], ROBOT.home + way[-1], atol=1e-6)
 
 
+def test_a_lost_setpoint_turns_no_arm_back_that_closes_a_distance():
+    goal = ROBOT.home + 0.3 * np.eye(7)[0]
+    arrivals = [PERIOD * tick + tick % 4 for tick in range(50) if tick not in (7, 8, 15)]
+    path, _ = played([goal] * len(arrivals), arrivals, 50 * PERIOD)
+    assert np.diff(path[:, 0]).min() > -1e-9
+
+
 @pytest.mark.parametrize("pause", [400, 1500])
 def test_after_a_pause_a_sender_that_begins_where_the_arm_is_finds_it_there(pause):
     far = ROBOT.home + 0.5 * np.eye(7)[0]

@@ -216,7 +216,7 @@ def test_when_a_moving_arms_driver_leaves_only_a_person_enables_the_controller_a
         listener.destroy_subscription(subscription)
     lab.until(lambda: says("nobody listens"))
     lab.probe.listen(Float64MultiArray, topic, 1)
-    lab.until(lambda: says("disabled"))
+    lab.until(lambda: says("the driver left"))
     assert lab.enable().success
     lab.until(lambda: says("running"))
 

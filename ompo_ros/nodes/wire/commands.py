@@ -42,6 +42,8 @@ class Commands:
         self._missed = False  # an acknowledgement of the last command
         self.lost = 0  # commands in a row
         self._listeners, self._is_heard = 0, False
+        self._with_driver = 0  # listeners when a driver was last among them
+        self._taken = False  # whether it was sent commands
 
     @property
     def is_heard(self) -> bool:
@@ -53,7 +55,19 @@ class Commands:
 
     def look(self) -> None:
         """Look who listens; too slow for every tick, but a name may come late."""
+        connected = self._publisher.get_subscription_count()
         self._is_heard = has_driver(self._node, self._publisher)
+        if self._is_heard:
+            self._with_driver = connected
+
+    def desertion(self) -> bool:
+        """Whether a driver that took commands has left; True once.
+
+        An onlooker passes for a driver until its name is known; then nobody has left.
+        """
+        deserted = self._taken and not self._is_heard and self._listeners < self._with_driver
+        self._taken = self._taken and self._is_heard
+        return deserted
 
     def send(self, command: SafeCommand, stamp: Time, due: float) -> float | None:
         """Publish a command unless it is past `due`, and return when it was sent (both monotonic s).
@@ -66,6 +80,7 @@ class Commands:
         if left > due:
             return None
         self._publisher.publish(message)
+        self._taken = True
         late = time.monotonic() > due + _SLACK
         self._left, self._missed = left, False
         self._delivery = Delivery.LOST if late else Delivery.PENDING

@@ -22,7 +22,7 @@ _LOST: Final = 2  # commands in a row; the acknowledgement of one may just be sl
 class Dispatch:
     """Sends a motion's commands to its driver; a dry run sends nothing.
 
-    `on_desertion` is called when the driver leaves while the arm moves: a person may have taken it over.
+    `on_desertion` is called when a driver leaves that took commands: a person may have taken the arm over.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Dispatch:
         if not commands.is_heard:
             if motion.moving:
                 motion.leave()
+            if commands.desertion():
                 self._on_desertion()
             motion.filter.forget()
             silent = silence > motion.robot.stale_after

@@ -26,8 +26,8 @@ def has_driver(node: Node, publisher: Publisher) -> bool:
 
 def _has_others(node: Node, publisher: Publisher, looks: Callable[[TopicEndpointInfo], bool]) -> bool:
     """Whether more are connected than only look: the graph also lists subscribers that are not connected."""
-    looking = sum(map(looks, node.get_subscriptions_info_by_topic(publisher.topic)))
-    return bool(publisher.get_subscription_count() > looking)
+    connected = publisher.get_subscription_count()  # first: an onlooker that leaves in between must not hide others
+    return bool(connected > sum(map(looks, node.get_subscriptions_info_by_topic(publisher.topic))))
 
 
 def _only_samples(subscriber: TopicEndpointInfo) -> bool:

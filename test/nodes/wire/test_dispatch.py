@@ -94,6 +94,7 @@ def test_onlookers_are_no_driver(probe, sender):
 
     probe.spin_until(looked)
     assert not sender.motion.moving
+    assert sender.desertions == 0
     with driver(ROBOT, TOPIC):
         probe.spin_until(lambda: sender.tick() == "" and sender.motion.moving)
     recorder.destroy_node()
