@@ -180,10 +180,10 @@ class SafetyFilter:
                 self.changed.update(reasons)
                 return None
             self._plan, self._hold_first = self._meet(state, now), not self.driver.meets
-        elif state is not None and not reasons and not self.delivered and now < self._plan.start:
-            self._plan = self._meet(state, now)  # the driver may not know yet that it has to come here
         elif not now - self._time >= self._period / 2.0 or self.driver.interrupts(self._plan, now):
             return self._too_early(self._plan, now)
+        elif state is not None and not reasons and not self.delivered and now < self._plan.start:
+            self._plan = self._meet(state, now)  # the driver may not know yet that it has to come here
         if proposed is not None and not _is_sound(proposed):
             reasons.add(Reason.BAD_PROPOSAL)
         self._held_first, self._hold_first = self._hold_first, False
