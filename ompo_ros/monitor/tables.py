@@ -15,7 +15,7 @@ _STYLE: Final = (
     ".o th{opacity:.6}.o .n{text-align:right;font-variant-numeric:tabular-nums}.o .off{color:#ffb454}"
     ".o b{padding:0 5px;border-radius:7px;font-weight:600;color:#10151c}.o .latest{background:#7fb2ff}"
     ".o .stable{background:#63d68b}.o .pinned{background:#ffcf5c}.o .bad{color:#ff8f7a}.o .good{color:#63d68b}"
-    ".o small{opacity:.65}.none{opacity:.6;font-size:12px}</style>"
+    ".o small{opacity:.65}.o td:last-child{overflow-wrap:anywhere}.none{opacity:.6;font-size:12px}</style>"
 )
 _NOTES: Final = 90  # characters of a note
 
