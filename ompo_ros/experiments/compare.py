@@ -35,6 +35,7 @@ from ompo_ros.experiments.settings import node_settings
 from ompo_ros.files import InUse, lock, write_whole
 from ompo_ros.learning import Agent
 from ompo_ros.learning.metrics import Metrics
+from ompo_ros.orphans import end_with_parent
 from ompo_ros.resources import networks_name
 from ompo_ros.sim.gaps import WANTED, Gap, benchmark, kind_of, task_of
 from ompo_ros.sim.stand_in import SIMULATORS
@@ -189,7 +190,7 @@ def _compare(jobs: Sequence[Job], path: Path, processes: int, make: Callable[[Jo
 
 def _make_alone(make: Callable[[Job], list[Point]], job: Job) -> list[Point]:
     """Make a run in a process of its own: one that is killed costs no other run."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=end_with_parent) as process:
         return process.submit(make, job).result()
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import io
 import logging
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -22,6 +20,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ompo_ros.files import write_whole
 from ompo_ros.monitor.scene import LOOKS_AT, VIEWPOINT, ArmScene
+from ompo_ros.orphans import end_with_parent
 from ompo_ros.recording.evaluations import Comparison, PlayedEvaluation
 from ompo_ros.task.kinematics import FloatArray, end_effector_position
 from ompo_ros.task.robot import Robot
@@ -38,7 +37,6 @@ _TABLE: Final = (0.5, -0.02, 0.2)  # what a picture of push looks at: the whole 
 _STRIDE: Final = 3  # control periods between two frames
 _LINGER: Final = 900  # ms at the end of an episode
 _COLOURS: Final = 64
-_PDEATHSIG: Final = 1  # of prctl
 _PAPER: Final = (20, 24, 31)
 _INK, _GOOD, _BAD = (223, 229, 238), (99, 214, 139), (255, 143, 122)
 
@@ -135,7 +133,7 @@ def studio(robot: Robot, task: Task) -> Iterator[Camera]:
         options += ["--no-sandbox"] if os.geteuid() == 0 else []  # chromium refuses it to root
         command = [browser, *options, *_DRAWN_BY_SOFTWARE, f"http://127.0.0.1:{server.get_port()}/"]
         process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=end_with_parent
         )
         stack.callback(_end, process)
         camera = Camera(scene, _first_client(server, process), _TABLE if task.has_cube else LOOKS_AT)
@@ -150,11 +148,6 @@ def _first_client(server: viser.ViserServer, process: subprocess.Popen[bytes]) -
             raise NoBrowser("the browser did not open the scene: does it start by `chromium --headless`?")
         time.sleep(0.05)
     return next(iter(clients.values()))
-
-
-def _end_with_parent() -> None:
-    """Have the kernel end the browser when this program is killed."""
-    ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGTERM)
 
 
 def _stop(server: viser.ViserServer) -> None:

@@ -3,9 +3,11 @@
 import dataclasses
 import functools
 import math
+import multiprocessing
 import os
 import resource
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,6 +81,30 @@ def test_rows_are_kept_as_soon_as_they_come_and_a_killed_run_costs_no_other(tmp_
     assert [each.seed for each in read(path)] == [2, 0]
     assert "sac seed 1 failed: its process was killed" in capsys.readouterr().err
     assert [job.seed for job in missing(jobs, path)] == [1]
+
+
+def wait_for_ever(note, job):
+    note.write_text(str(os.getpid()))
+    signal.pause()
+
+
+def is_alive(pid):
+    """Whether a process runs; one that has ended but is not collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_the_runs_of_a_killed_comparison_end_with_it(tmp_path):
+    note, job = tmp_path / "pid", Job(gap_of("mujoco:creeping"), "sac", 0, PROTOCOL)
+    arguments = ([job], tmp_path / "rows.csv", 1, functools.partial(wait_for_ever, note))
+    comparison = multiprocessing.get_context("spawn").Process(target=compare, args=arguments)
+    comparison.start()
+    wait_until(lambda: note.exists() and note.read_text(), "a run that has begun")
+    comparison.kill()
+    comparison.join()
+    wait_until(lambda: not is_alive(int(note.read_text())), "the end of its run")
 
 
 @pytest.mark.parametrize("other", [{"update_to_data": 4.0}, {"source_ratio": 9.0}, {"target_steps": 50}])
