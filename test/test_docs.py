@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ompo_ros.sim.domain import load_domain
+
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "pip_ros" / "README.md"]
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -43,3 +45,10 @@ def test_the_moving_picture_is_small():
 def test_the_index_names_every_page():
     index = (ROOT / "docs" / "README.md").read_text()
     assert all(f"]({page.name})" in index for page in (ROOT / "docs").glob("*.md") if page.name != "README.md")
+
+
+def test_the_example_of_a_domain_is_one(tmp_path):
+    (example,) = re.findall(r"```yaml\n(parameters:.*?)```", (ROOT / "docs" / "domains.md").read_text(), re.DOTALL)
+    path = tmp_path / "example.yaml"
+    path.write_text(example)
+    assert load_domain(path).drift
